@@ -1,6 +1,20 @@
 import RaceLab
 import SharedSuite
 
+/// How far the requirements go in numbers.
+enum Bounds {
+    /// How many of everything there can be: more than a limit of 2^12, and than a counter of eight
+    /// bits can count.
+    static let many = 4_100
+    /// The same where an answer may need time that grows with the square.
+    static let squared = 1_100
+    /// Durations that a conversion loses, rounds, or cannot hold.
+    static let durations: [Duration] = [
+        .zero, .nanoseconds(1), .microseconds(999), .milliseconds(1_500), .seconds(60),
+        .seconds(1 << 40),
+    ]
+}
+
 /// One condition that an answer has to satisfy.
 public struct Requirement: Sendable {
     /// The id of a hazard of the catalogue, or of a requirement of the exercise, such as `E08.2`.

@@ -6,10 +6,6 @@ import SharedSuite
 final class TheAnswer: BugHuntAnswer {
     var promise: any PromiseUnderTest.Type { AWPromise<Int>.self }
 
-    func handle<Value>(_ type: Value.Type) -> Pending<Value> {
-        AWPromise<Value>.pendingHandle()
-    }
-
     var suspect: any PromiseUnderTest.Type { Suspect<Int>.self }
     let hazard: String = BugReport.hazard
     let schedule: String = BugReport.schedule

@@ -5,10 +5,6 @@ import SharedSuite
 
 final class TheAnswer: PromiseAnswer {
     var promise: any PromiseUnderTest.Type { AWPromise<Int>.self }
-
-    func handle<Value>(_ type: Value.Type) -> Pending<Value> {
-        AWPromise<Value>.pendingHandle()
-    }
 }
 
 @_cdecl("the_answer")

@@ -65,13 +65,14 @@ private enum RaceRequirements {
         .oneThread(
             "E09.4", "within the limit",
             "A promise settles before its time is up, with a value or an error, or was "
-                + "settled before the call. The outcome must settle the same way, at once.",
+                + "settled before the call. The outcome must settle the same way, at once. The limits "
+                + "are from zero to thousands of years.",
             asking: "When the promise settles, which line passes that on, in both cases?",
             with: Answer.self
         ) { answer in try withoutMainQueue { try inTime(answer) } },
         .oneThread(
             "E09.5", "after the limit",
-            "The time is up: the outcome is rejected at the limit, not a millisecond "
+            "The time is up: the outcome is rejected at the limit, not a nanosecond "
                 + "earlier or later. The promise settles afterwards, which changes nothing.",
             asking: "What does the clock call, when, and what does that function do?",
             with: Answer.self
@@ -115,6 +116,13 @@ private enum RaceRequirements {
                 + "promise that lives long may have lost ten thousand races.",
             asking: "What withdraws the handler from a promise that has lost?",
             with: Answer.self, { nothingIsLeft($0) }),
+        .unwatched(
+            "E09.18", "thousands of promises",
+            "Of \(Bounds.many) promises, the last one in the list wins. None of the others has a "
+                + "handler left.",
+            asking: "Which of your lines limits how many there can be?",
+            with: Answer.self
+        ) { answer in try withoutMainQueue { try thousands(answer) } },
         .scenario(
             "E09.10", "winner ∥ settle",
             "One thread starts a race between two promises that another thread fulfills, in their "
@@ -223,49 +231,66 @@ private enum RaceRequirements {
         ] {
             try Ear(on: answer.first(of: list)).expect(end, "at once")
         }
+        try Ear(on: answer.first(of: [AWPromise<Int?>.fulfilled(nil)]))
+            .expect("fulfilled nil", "at once")
         let ear = Ear(on: answer.first(of: [pending, pending]))
         try ear.expectNothing("while both places are pending")
         resolver.fulfill("late")
         try ear.expect("fulfilled late", "after the first")
     }
 
+    private static let ends: [Result<Int, any Error>] = [.success(1), .failure(Sent("no"))]
+
     private static func inTime(_ answer: Answer) throws {
-        for (limit, end) in [
-            (1, Result<Int, any Error>.success(3)), (60, .success(4)), (5, .failure(Sent("no"))),
-        ] {
-            let clock = ManualClock()
-            let (promise, resolver) = AWPromise<Int>.pending()
-            let ear = Ear(on: answer.inTime(promise, .seconds(limit), clock))
-            clock.advance(by: .seconds(limit) - .milliseconds(1))
-            try ear.expectNothing("before the promise is settled")
-            resolver.settle(end)
-            try ear.expect(Ear.words(end), "in time")
-            clock.advance(by: .seconds(limit))
-            try ear.expect(Ear.words(end), "after its time")
-            let again = answer.inTime(promise, .seconds(limit), clock)
-            try Ear(on: again).expect(Ear.words(end), "as it was settled before the call")
+        for limit in Bounds.durations {
+            for end in ends {
+                let clock = ManualClock()
+                let (promise, resolver) = AWPromise<Int>.pending()
+                // A pending promise may be too late for a limit of zero.
+                if limit > .zero {
+                    let ear = Ear(on: answer.inTime(promise, limit, clock))
+                    clock.advance(by: limit - .nanoseconds(1))
+                    try ear.expectNothing("before the promise is settled")
+                    resolver.settle(end)
+                    try ear.expect(Ear.words(end), "within \(limit)")
+                    clock.advance(by: limit)
+                    try ear.expect(Ear.words(end), "after its time")
+                }
+                resolver.settle(end)
+                try Ear(on: answer.inTime(promise, limit, clock))
+                    .expect(Ear.words(end), "with a limit of \(limit), settled before the call,")
+            }
         }
     }
 
     private static func tooLate(_ answer: Answer) throws {
-        for limit in [1, 3, 60, 0] {
+        for limit in Bounds.durations {
             let clock = ManualClock()
-            clock.advance(by: .seconds(limit))
+            clock.advance(by: limit)
             let (promise, resolver) = AWPromise<Int>.pending()
-            let ear = Ear(on: answer.inTime(promise, .seconds(limit), clock))
-            if limit > 0 {
-                clock.advance(by: .seconds(limit) - .milliseconds(1))
-                try ear.expectNothing("before the limit")
+            let ear = Ear(on: answer.inTime(promise, limit, clock))
+            if limit > .zero {
+                clock.advance(by: limit - .nanoseconds(1))
+                try ear.expectNothing("before the limit of \(limit)")
             }
-            clock.advance(by: .milliseconds(1))
-            try ear.expect("rejected \(OperatorError.timedOut)", "at the limit")
+            clock.advance(by: .nanoseconds(1))
+            try ear.expect("rejected \(OperatorError.timedOut)", "at the limit of \(limit)")
             resolver.fulfill(1)
-            try ear.expect("rejected \(OperatorError.timedOut)", "after the limit")
+            try ear.expect("rejected \(OperatorError.timedOut)", "after the limit of \(limit)")
+        }
+    }
+
+    private static func thousands(_ answer: Answer) throws {
+        let parts = (0..<Bounds.many).map { _ in AWPromise<Int>.pending() }
+        let ear = Ear(on: answer.first(of: parts.map(\.promise)))
+        parts.last!.resolver.fulfill(1)
+        try ear.expect("fulfilled 1", "after the last of \(parts.count)")
+        for part in parts {
+            try expectNoHandler(part.promise, "the race is over, and a promise that has lost")
         }
     }
 
     private static func noAlarmIsLeft(_ answer: Answer) throws {
-        let ends: [Result<Int, any Error>] = [.success(1), .failure(Sent("no"))]
         for end in ends {
             let clock = ManualClock()
             let (promise, resolver) = AWPromise<Int>.pending()
@@ -368,36 +393,24 @@ private enum RaceRequirements {
 
     /// A promise with a handler to call takes more steps to settle than one without.
     private static func nothingIsLeft(_ answer: Answer) -> Fault? {
-        let untouched = stepsOfSettling { _ in }
-        let ends: [Result<Int, any Error>] = [.success(1), .failure(Sent("no"))]
-        var races: [(who: String, (AWPromise<Int>) -> Void)] = ends.flatMap { end in
-            let words = Ear.words(end)
-            return (0...3).flatMap { place in
-                let race = { (slow: AWPromise<Int>, fast: AWPromise<Int>) in
-                    var list = [slow, slow, slow]
-                    list.insert(fast, at: place)
-                    return answer.first(of: list)
-                }
-                let races: [(who: String, (AWPromise<Int>) -> Void)] = [
-                    (
-                        "has lost a race that was \(words)",
+        typealias Race = (who: String, run: (AWPromise<Int>) -> Void)
+        var races = ends.flatMap { end in
+            (0...3).flatMap { place in
+                [false, true].map { isLate -> Race in
+                    let who = isLate ? "took part in a race that was already" : "has lost a race that was"
+                    return (
+                        "\(who) \(Ear.words(end))",
                         { slow in
                             let fast = AWPromise<Int>.pending()
-                            let race = race(slow, fast.promise)
+                            var list = [slow, slow, slow]
+                            list.insert(fast.promise, at: place)
+                            if isLate { fast.resolver.settle(end) }
+                            let race = answer.first(of: list)
                             fast.resolver.settle(end)
                             withExtendedLifetime(race) {}
                         }
-                    ),
-                    (
-                        "took part in a race that was already \(words)",
-                        { slow in
-                            let fast = AWPromise<Int>.pending()
-                            fast.resolver.settle(end)
-                            _ = race(slow, fast.promise)
-                        }
-                    ),
-                ]
-                return races
+                    )
+                }
             }
         }
         races.append(
@@ -410,12 +423,13 @@ private enum RaceRequirements {
                     withExtendedLifetime(limited) {}
                 }
             ))
-        for (who, race) in races where stepsOfSettling(after: race) != untouched {
-            return Fault(
+        let untouched = stepsOfSettling { _ in }
+        let left = races.first { stepsOfSettling(after: $0.run) != untouched }
+        return left.map {
+            Fault(
                 "left behind",
-                "a promise that \(who) settles, and still has a handler to call")
+                "a promise that \($0.who) settles, and still has a handler to call")
         }
-        return nil
     }
 
     private static func stepsOfSettling(after race: @escaping (AWPromise<Int>) -> Void) -> Int? {

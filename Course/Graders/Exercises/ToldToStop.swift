@@ -82,7 +82,7 @@ private enum CancellationRequirements {
             with: Answer.self, { try livesOn($0) }),
         .unwatched(
             "E11.8", "registrations that are released",
-            "Four hundred observers are registered, and the registrations are released. In between, "
+            "\(Bounds.squared) observers are registered, and the registrations are released. In between, "
                 + "others are registered and withdrawn. At the cancellation, all that were not "
                 + "withdrawn are called.",
             asking: "How do you distinguish two observers, and can two of them be equal in that?",
@@ -365,7 +365,7 @@ private enum CancellationRequirements {
     private static func calledThoughDropped(_ answer: Answer) throws {
         let (pair, calls) = (answer.pair(), Scenario.Log<Int>())
         let observer = { @Sendable in calls.append(1) }
-        let count = 400
+        let count = Bounds.squared
         for _ in 0..<count {
             _ = pair.onCancel(observer)
             pair.onCancel(observer)()
