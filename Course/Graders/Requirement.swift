@@ -110,7 +110,7 @@ extension Requirement {
     ) -> Requirement {
         Requirement(id: id, name: name, story: story, question: question) { answer in
             let answer = answer as! Answer
-            return .oneThread { try run(answer) }
+            return .oneThread { try withoutMainQueue { try run(answer) } }
         }
     }
 
@@ -124,7 +124,7 @@ extension Requirement {
     ) -> Requirement {
         Requirement(id: id, name: name, story: story, question: question) { answer in
             let answer = answer as! Answer
-            return .unwatched({ try run(answer) }, stack: stack)
+            return .unwatched({ try withoutMainQueue { try run(answer) } }, stack: stack)
         }
     }
 

@@ -41,8 +41,7 @@ private enum RetryRequirements {
                 + "promise must be fulfilled with that value, and no attempt may follow, however "
                 + "much time passes.",
             asking: "Which line could still start an attempt after one has been fulfilled?",
-            with: Answer.self
-        ) { answer in try withoutMainQueue { try successes(answer) } },
+            with: Answer.self, successes),
         .oneThread(
             "E10.2", "as many attempts as allowed",
             "All attempts fail, some at once and some later. There must be exactly as many "
@@ -51,16 +50,14 @@ private enum RetryRequirements {
             asking:
                 "With one attempt allowed, or none, or `Int.max`, which comparisons does your "
                 + "code make, when, and with which result?",
-            with: Answer.self
-        ) { answer in try withoutMainQueue { try failures(answer) } },
+            with: Answer.self, failures),
         .oneThread(
             "E10.3", "after the delay",
             "After a failed attempt, the delay for that attempt has to pass before the next "
                 + "one begins. It is counted from the failure, to the nanosecond, whether the "
                 + "attempt fails at once or later. It may be thousands of years.",
             asking: "Which number does `delay` receive, and when does the clock start to count?",
-            with: Answer.self
-        ) { answer in try withoutMainQueue { try delays(answer) } },
+            with: Answer.self, delays),
         .oneThread(
             "E10.4", "errors that are not worthwhile",
             "Attempts fail, at once or later, until one fails with an error for which "
@@ -68,23 +65,20 @@ private enum RetryRequirements {
                 + "with this error.",
             asking:
                 "What is known after a failure, and which part of it decides whether to continue?",
-            with: Answer.self
-        ) { answer in try withoutMainQueue { try notWorthwhile(answer) } },
+            with: Answer.self, notWorthwhile),
         .oneThread(
             "E10.5", "work that throws",
             "Some attempts throw instead of returning a promise. That is a failure like any other: "
                 + "its delay passes, and `isWorthwhile` is asked.",
             asking: "In which two ways does work report a failure, and at which line do they meet?",
-            with: Answer.self
-        ) { answer in try withoutMainQueue { try throwing(answer) } },
+            with: Answer.self, throwing),
         .unwatched(
             "E10.6", "\(many) failures at once",
             "Work fails before it returns, again and again, with and without a delay, "
                 + "through a rejected promise and through an error that it throws. The stack may "
                 + "not grow with the number of failures. (This test runs on a small stack.)",
             asking: "When the second attempt begins, which calls have not returned yet?",
-            with: Answer.self, stack: 512 << 10
-        ) { answer in try withoutMainQueue { try manyFailures(answer) } },
+            with: Answer.self, stack: 512 << 10, manyFailures),
         .oneThread(
             "E10.7", "nothing is kept alive",
             "The last attempt is over, at once or later, and its promise lives on. What the "
@@ -92,8 +86,7 @@ private enum RetryRequirements {
             asking:
                 "Which closure holds itself, through a variable or an object that it has "
                 + "captured?",
-            with: Answer.self
-        ) { answer in try withoutMainQueue { try nothingIsKept(answer) } },
+            with: Answer.self, nothingIsKept),
         .scenario(
             "E10.8", "withRetries ∥ reject",
             "One thread calls `withRetries` while another one rejects the promise of the "
@@ -492,7 +485,8 @@ private enum RetryRequirements {
         for (number, time) in times.entries.enumerated()
         where time != delay * (number * (number + 1) / 2) {
             throw Fault(
-                "wrong delay", "attempt \(number + 1) has not begun after the delay of \(number) ms")
+                "wrong delay", "attempt \(number + 1) has not begun after the delay of \(number) ms"
+            )
         }
     }
 

@@ -66,7 +66,9 @@ private enum AllRequirements {
             asking: "How far can your code count?",
             with: Answer.self
         ) { answer in
-            .unwatched(AllPrograms.many) { _ in AllSubject(answer, .numbers, promises: Bounds.squared) }
+            .unwatched(AllPrograms.many) { _ in
+                AllSubject(answer, .numbers, promises: Bounds.squared)
+            }
         },
         .programs(
             "E08.4", "two and three threads, small programs",

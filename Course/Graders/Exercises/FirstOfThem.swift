@@ -41,67 +41,44 @@ private enum RaceRequirements {
             "Each promise of a list is the first in turn, once with a value and once with "
                 + "an error. The others settle later, and change nothing.",
             asking: "How does your code notice that a promise was rejected, and where?",
-            with: Answer.self
-        ) { answer in try withoutMainQueue { try oneWins(answer) } },
+            with: Answer.self, oneWins),
         .oneThread(
             "E09.2", "settled before",
-            "Promises of the list are already settled. The first of those wins, at once.",
+            "Promises of the list are already settled. The first of those wins, at once. For an empty "
+                + "list, the outcome is rejected with `noPromises`.",
             asking:
                 "In which order does your code visit the promises, and what happens at the "
                 + "first that is settled?",
-            with: Answer.self
-        ) { answer in try withoutMainQueue { try settledBefore(answer) } },
-        .oneThread(
-            "E09.3", "an empty list",
-            "The list is empty. The outcome must be rejected with `noPromises`, at once.",
-            asking: "Which of your lines runs if there is no promise to observe?",
-            with: Answer.self
-        ) { answer in
-            try withoutMainQueue {
-                let ear = Ear(on: answer.first(of: [AWPromise<Int>]()))
-                try ear.expect("rejected \(OperatorError.noPromises)", "at once")
-            }
-        },
+            with: Answer.self, settledBefore),
         .oneThread(
             "E09.4", "within the limit",
             "A promise settles before its time is up, with a value or an error, or was "
-                + "settled before the call. The outcome must settle the same way, at once. The limits "
-                + "are from zero to thousands of years.",
-            asking: "When the promise settles, which line passes that on, in both cases?",
-            with: Answer.self
-        ) { answer in try withoutMainQueue { try inTime(answer) } },
+                + "settled before the call. The outcome must settle the same way, at once, and leave no "
+                + "call on the clock. The limits are from zero to thousands of years.",
+            asking:
+                "When the promise settles, which line passes that on, in both cases, and which line "
+                + "cancels the alarm?",
+            with: Answer.self, inTime),
         .oneThread(
             "E09.5", "after the limit",
             "The time is up: the outcome is rejected at the limit, not a nanosecond "
                 + "earlier or later. The promise settles afterwards, which changes nothing.",
             asking: "What does the clock call, when, and what does that function do?",
-            with: Answer.self
-        ) { answer in try withoutMainQueue { try tooLate(answer) } },
-        .oneThread(
-            "E09.6", "no alarm is left",
-            "A promise with two time limits settles, with a value or an error. Then no call "
-                + "may be scheduled on the clock.",
-            asking:
-                "In which ways can the outcome settle before the alarm goes off, and which "
-                + "of them reach the line that cancels it?",
-            with: Answer.self
-        ) { answer in try withoutMainQueue { try noAlarmIsLeft(answer) } },
+            with: Answer.self, tooLate),
         .oneThread(
             "E09.7", "the loser is released",
             "A race is over, while another of its promises is pending and lives on. The "
                 + "promise that `winner` has returned must be freed when its last reference is "
                 + "released, and so must the winner.",
             asking: "What does the handler hold that still waits on the promise that has lost?",
-            with: Answer.self
-        ) { answer in try withoutMainQueue { try loserIsLetGo(answer) } },
+            with: Answer.self, loserIsLetGo),
         .oneThread(
             "E09.8", "settled inside",
             "An observer of the outcome settles the other promises, and advances the clock.",
             asking:
                 "Which code runs inside the call that settles the outcome, and what do you "
                 + "hold meanwhile?",
-            with: Answer.self
-        ) { answer in try withoutMainQueue { try settledInside(answer) } },
+            with: Answer.self, settledInside),
         .scenario(
             "E09.9", "fulfill ∥ reject",
             "Two threads settle one promise of the list each, one with a value and one with "
@@ -121,8 +98,7 @@ private enum RaceRequirements {
             "Of \(Bounds.many) promises, the last one in the list wins. None of the others has a "
                 + "handler left.",
             asking: "Which of your lines limits how many there can be?",
-            with: Answer.self
-        ) { answer in try withoutMainQueue { try thousands(answer) } },
+            with: Answer.self, thousands),
         .scenario(
             "E09.10", "winner ∥ settle",
             "One thread starts a race between two promises that another thread fulfills, in their "
@@ -188,8 +164,7 @@ private enum RaceRequirements {
             asking:
                 "Draw an arrow from each promise to its handlers, and from each handler to what it "
                 + "captured. Which arrow closes a cycle while the outcome is pending?",
-            with: Answer.self
-        ) { answer in try withoutMainQueue { try noCycleRemains(answer) } },
+            with: Answer.self, noCycleRemains),
         .independence(
             "E09.15", "two races, two threads",
             "Two threads each run their own race, and set a limit on their own clock. "
@@ -233,6 +208,8 @@ private enum RaceRequirements {
         }
         try Ear(on: answer.first(of: [AWPromise<Int?>.fulfilled(nil)]))
             .expect("fulfilled nil", "at once")
+        try Ear(on: answer.first(of: [AWPromise<Int>]()))
+            .expect("rejected \(OperatorError.noPromises)", "at once")
         let ear = Ear(on: answer.first(of: [pending, pending]))
         try ear.expectNothing("while both places are pending")
         resolver.fulfill("late")
@@ -249,16 +226,23 @@ private enum RaceRequirements {
                 // A pending promise may be too late for a limit of zero.
                 if limit > .zero {
                     let ear = Ear(on: answer.inTime(promise, limit, clock))
+                    let longer = answer.inTime(promise, limit + .seconds(1), clock)
+                    if clock.waiting == 0 {
+                        throw Fault("lost", "no call is scheduled on the clock for the limit")
+                    }
                     clock.advance(by: limit - .nanoseconds(1))
                     try ear.expectNothing("before the promise is settled")
                     resolver.settle(end)
                     try ear.expect(Ear.words(end), "within \(limit)")
+                    try expectNoAlarm(clock)
+                    withExtendedLifetime(longer) {}
                     clock.advance(by: limit)
                     try ear.expect(Ear.words(end), "after its time")
                 }
                 resolver.settle(end)
                 try Ear(on: answer.inTime(promise, limit, clock))
                     .expect(Ear.words(end), "with a limit of \(limit), settled before the call,")
+                try expectNoAlarm(clock)
             }
         }
     }
@@ -287,23 +271,6 @@ private enum RaceRequirements {
         try ear.expect("fulfilled 1", "after the last of \(parts.count)")
         for part in parts {
             try expectNoHandler(part.promise, "the race is over, and a promise that has lost")
-        }
-    }
-
-    private static func noAlarmIsLeft(_ answer: Answer) throws {
-        for end in ends {
-            let clock = ManualClock()
-            let (promise, resolver) = AWPromise<Int>.pending()
-            let early = answer.inTime(promise, .seconds(2), clock)
-            if clock.waiting == 0 {
-                throw Fault("lost", "no call is scheduled on the clock for the limit")
-            }
-            let longer = answer.inTime(promise, .seconds(3), clock)
-            resolver.settle(end)
-            try expectNoAlarm(clock)
-            let late = answer.inTime(promise, .seconds(2), clock)
-            try expectNoAlarm(clock)
-            withExtendedLifetime((early, longer, late)) {}
         }
     }
 
@@ -397,7 +364,8 @@ private enum RaceRequirements {
         var races = ends.flatMap { end in
             (0...3).flatMap { place in
                 [false, true].map { isLate -> Race in
-                    let who = isLate ? "took part in a race that was already" : "has lost a race that was"
+                    let who =
+                        isLate ? "took part in a race that was already" : "has lost a race that was"
                     return (
                         "\(who) \(Ear.words(end))",
                         { slow in

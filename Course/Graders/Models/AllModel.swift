@@ -190,7 +190,8 @@ enum AllPrograms {
         return [
             Program([list] + fulfilling(all)), Program([list] + fulfilling(all.reversed())),
             Program(fulfilling(all) + [list]),
-            Program([list] + fulfilling(all.dropLast()) + [.settle(Bounds.squared - 1, .reject(1))]),
+            Program(
+                [list] + fulfilling(all.dropLast()) + [.settle(Bounds.squared - 1, .reject(1))]),
             Program(all.map { _ in .wait([0]) } + fulfilling([0])),
         ]
     }()

@@ -226,12 +226,13 @@ struct PromisePrograms {
     static func insideTheBlock(_ programs: [PromiseProgram]) -> [PromiseProgram] {
         programs.compactMap { program in
             var program = program
-            program.inBlock = program.threads[0].prefix { op in
-                switch op {
-                case .resolve(0, _), .reject(0, _): true
-                default: false
-                }
-            }.count
+            program.inBlock =
+                program.threads[0].prefix { op in
+                    switch op {
+                    case .resolve(0, _), .reject(0, _): true
+                    default: false
+                    }
+                }.count
             return program.inBlock > 0 && program.size < 4 ? program : nil
         }
     }
