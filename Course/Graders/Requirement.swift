@@ -44,8 +44,6 @@ public struct Requirement: Sendable {
         case oneThread(() throws -> Void)
         /// The same without the lab, for functions with more steps than the lab allows.
         case unwatched(() throws -> Void, stack: Int)
-        /// A function that explores by itself, and returns what is wrong.
-        case judged(() -> Fault?)
         /// Every interleaving of a scenario.
         case scenario(Exploration.Options, (Scenario) -> Void)
         /// Small programs, and a model that says what they may do.
@@ -125,17 +123,6 @@ extension Requirement {
         Requirement(id: id, name: name, story: story, question: question) { answer in
             let answer = answer as! Answer
             return .unwatched({ try withoutMainQueue { try run(answer) } }, stack: stack)
-        }
-    }
-
-    /// A function that explores by itself, and returns what is wrong.
-    static func judged<Answer>(
-        _ id: String, _ name: String, _ story: String, asking question: String,
-        with type: Answer.Type, _ judge: @escaping @Sendable (Answer) -> Fault?
-    ) -> Requirement {
-        Requirement(id: id, name: name, story: story, question: question) { answer in
-            let answer = answer as! Answer
-            return .judged { judge(answer) }
         }
     }
 

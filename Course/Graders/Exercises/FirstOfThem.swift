@@ -86,13 +86,13 @@ private enum RaceRequirements {
             asking:
                 "Both threads assume that they have won. What tells one of them that it has not?",
             with: Answer.self, twoRacers),
-        .judged(
+        .unwatched(
             "E09.16", "nothing is left with the losers",
             "A race is over, with a value or an error, or a limit has passed, while another "
                 + "promise is pending. When that one settles, it must have no handler left to call: a "
                 + "promise that lives long may have lost ten thousand races.",
             asking: "What withdraws the handler from a promise that has lost?",
-            with: Answer.self, { nothingIsLeft($0) }),
+            with: Answer.self, nothingIsLeft),
         .unwatched(
             "E09.18", "thousands of promises",
             "Of \(Bounds.many) promises, the last one in the list wins. None of the others has a "
@@ -359,7 +359,7 @@ private enum RaceRequirements {
     }
 
     /// A promise with a handler to call takes more steps to settle than one without.
-    private static func nothingIsLeft(_ answer: Answer) -> Fault? {
+    private static func nothingIsLeft(_ answer: Answer) throws {
         typealias Race = (who: String, run: (AWPromise<Int>) -> Void)
         var races = ends.flatMap { end in
             (0...3).flatMap { place in
@@ -392,11 +392,10 @@ private enum RaceRequirements {
                 }
             ))
         let untouched = stepsOfSettling { _ in }
-        let left = races.first { stepsOfSettling(after: $0.run) != untouched }
-        return left.map {
-            Fault(
-                "left behind",
-                "a promise that \($0.who) settles, and still has a handler to call")
+        for race in races where stepsOfSettling(after: race.run) != untouched {
+            throw Fault(
+                "left behind", "a promise that \(race.who) settles, and still has a handler to call"
+            )
         }
     }
 
