@@ -72,7 +72,7 @@ private enum CancellationRequirements {
                 + "every interleaving, each observer is called as often as if the calls had been "
                 + "made one after another.",
             asking:
-                "At the marked step, what does the one thread assume that the other has made untrue?",
+                "Which two of your steps must be one, so that no other thread can come between them?",
             with: Answer.self
         ) { answer in
             .inThreads(CancellationPrograms.inThreads) { _ in CancellationSubject(answer) }
