@@ -5,8 +5,7 @@ import SharedSuite
 
 /// An answer that is a promise class: exercises 2 to 7 and 12.
 public protocol PromiseAnswer: AnyObject {
-    var promise: any PromiseUnderTest.Type { get }
-    func handle<Value>(_ type: Value.Type) -> Pending<Value>
+    func handle<Value>(_ block: Pending<Value>.Block) -> Handle<Value>
 }
 
 /// An answer that consists of two interleavings: exercise 1.

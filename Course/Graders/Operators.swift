@@ -94,26 +94,15 @@ func withoutMainQueue(_ run: () throws -> Void) throws {
     let before = MainQueueThatNeverRuns.count
     do {
         try run()
-    } catch let fault as Fault where MainQueueThatNeverRuns.count == before {
-        throw fault
-    } catch is Fault {
-        throw Fault(
-            "main queue",
-            "a handler was registered without `on:`, and was dispatched to the main queue, "
-                + "which runs it later or never")
+    } catch let fault as Fault {
+        throw MainQueueThatNeverRuns.count == before ? fault : MainQueueThatNeverRuns.fault
     }
 }
 
-/// Runs a program, and names the reason if it failed because handlers were dispatched to the main
-/// queue.
+/// The same for a program.
 func withoutMainQueue(_ run: () -> Fault?) -> Fault? {
     let before = MainQueueThatNeverRuns.count
-    let fault = run()
-    if fault == nil || MainQueueThatNeverRuns.count == before { return fault }
-    return Fault(
-        "main queue",
-        "a handler was registered without `on:`, and was dispatched to the main queue, which runs "
-            + "it later or never")
+    return run().map { MainQueueThatNeverRuns.count == before ? $0 : MainQueueThatNeverRuns.fault }
 }
 
 /// Replaces the main queue where an answer names no dispatcher (see `Adapters/MainQueue.swift`).
@@ -122,6 +111,10 @@ public struct MainQueueThatNeverRuns: Dispatcher {
     private static let received = TakingTurns(0)
 
     static var count: Int { received.access { $0 } }
+    static let fault = Fault(
+        "main queue",
+        "a handler was registered without `on:`, and was dispatched to the main queue, which runs "
+            + "it later or never")
 
     public init() {}
 

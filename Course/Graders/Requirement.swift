@@ -1,6 +1,20 @@
 import RaceLab
 import SharedSuite
 
+/// How far the requirements go in numbers.
+enum Bounds {
+    /// How many of everything there can be: more than a limit of 2^12, and than a counter of eight
+    /// bits can count.
+    static let many = 4_100
+    /// The same where an answer may need time that grows with the square.
+    static let squared = 1_100
+    /// Durations that a conversion loses, rounds, or cannot hold.
+    static let durations: [Duration] = [
+        .zero, .nanoseconds(1), .microseconds(999), .milliseconds(1_500), .seconds(60),
+        .seconds(1 << 40),
+    ]
+}
+
 /// One condition that an answer has to satisfy.
 public struct Requirement: Sendable {
     /// The id of a hazard of the catalogue, or of a requirement of the exercise, such as `E08.2`.
@@ -30,8 +44,6 @@ public struct Requirement: Sendable {
         case oneThread(() throws -> Void)
         /// The same without the lab, for functions with more steps than the lab allows.
         case unwatched(() throws -> Void, stack: Int)
-        /// A function that explores by itself, and returns what is wrong.
-        case judged(() -> Fault?)
         /// Every interleaving of a scenario.
         case scenario(Exploration.Options, (Scenario) -> Void)
         /// Small programs, and a model that says what they may do.
@@ -96,7 +108,7 @@ extension Requirement {
     ) -> Requirement {
         Requirement(id: id, name: name, story: story, question: question) { answer in
             let answer = answer as! Answer
-            return .oneThread { try run(answer) }
+            return .oneThread { try withoutMainQueue { try run(answer) } }
         }
     }
 
@@ -110,18 +122,7 @@ extension Requirement {
     ) -> Requirement {
         Requirement(id: id, name: name, story: story, question: question) { answer in
             let answer = answer as! Answer
-            return .unwatched({ try run(answer) }, stack: stack)
-        }
-    }
-
-    /// A function that explores by itself, and returns what is wrong.
-    static func judged<Answer>(
-        _ id: String, _ name: String, _ story: String, asking question: String,
-        with type: Answer.Type, _ judge: @escaping @Sendable (Answer) -> Fault?
-    ) -> Requirement {
-        Requirement(id: id, name: name, story: story, question: question) { answer in
-            let answer = answer as! Answer
-            return .judged { judge(answer) }
+            return .unwatched({ try withoutMainQueue { try run(answer) } }, stack: stack)
         }
     }
 

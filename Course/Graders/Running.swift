@@ -57,9 +57,6 @@ extension Requirement {
         switch body(answer) {
         case .oneThread(let run): return verdictOfOneThread(run)
         case .unwatched(let run, let stack): return verdictUnwatched(run, stack)
-        case .judged(let judge):
-            return judge().map { .fails(Failure(reason: $0.reason, detail: $0.detail)) }
-                ?? .holds(explored: nil)
         case .scenario(var options, let describe):
             // The optimizer moves and removes memory accesses, so what the lab reports of them does
             // not hold for the source.
@@ -102,7 +99,7 @@ extension Requirement {
         _ answer: AnyObject, _ schedule: String, marked: Bool, isolated: Bool
     ) throws -> (Exploration.Trace, verdict: [Report.Span]) {
         switch body(answer) {
-        case .oneThread, .unwatched, .judged:
+        case .oneThread, .unwatched:
             throw NothingToReplay(
                 description: "\(id) has one thread only, so there is nothing to schedule")
         case .scenario(var options, let describe):

@@ -4,12 +4,6 @@ import SharedSuite
 // Compiled together with `Promise.swift`, an answer to exercise 12, and the original promise.
 
 final class TheAnswer: BugHuntAnswer {
-    var promise: any PromiseUnderTest.Type { AWPromise<Int>.self }
-
-    func handle<Value>(_ type: Value.Type) -> Pending<Value> {
-        AWPromise<Value>.pendingHandle()
-    }
-
     var suspect: any PromiseUnderTest.Type { Suspect<Int>.self }
     let hazard: String = BugReport.hazard
     let schedule: String = BugReport.schedule

@@ -30,10 +30,8 @@ class Held<Value>: Handle<Value> {
     }
 }
 
-extension AWPromise {
-    static func pendingHandle() -> Pending<Value> {
-        var (resolve, reject): (((Value) -> Void)?, ((any Error) -> Void)?)
-        let promise = AWPromise<Value> { (resolve, reject) = ($0, $1) }
-        return Pending(promise: hold(promise), resolve: resolve!, reject: reject!)
+extension PromiseAnswer {
+    func handle<Value>(_ block: Pending<Value>.Block) -> Handle<Value> {
+        hold(AWPromise<Value> { block($0, $1) })
     }
 }

@@ -41,8 +41,7 @@ private enum RetryRequirements {
                 + "promise must be fulfilled with that value, and no attempt may follow, however "
                 + "much time passes.",
             asking: "Which line could still start an attempt after one has been fulfilled?",
-            with: Answer.self
-        ) { answer in try withoutMainQueue { try successes(answer) } },
+            with: Answer.self, successes),
         .oneThread(
             "E10.2", "as many attempts as allowed",
             "All attempts fail, some at once and some later. There must be exactly as many "
@@ -51,16 +50,14 @@ private enum RetryRequirements {
             asking:
                 "With one attempt allowed, or none, or `Int.max`, which comparisons does your "
                 + "code make, when, and with which result?",
-            with: Answer.self
-        ) { answer in try withoutMainQueue { try failures(answer) } },
+            with: Answer.self, failures),
         .oneThread(
             "E10.3", "after the delay",
             "After a failed attempt, the delay for that attempt has to pass before the next "
-                + "one begins. It is counted from the failure, to the millisecond, whether the "
-                + "attempt fails at once or later.",
+                + "one begins. It is counted from the failure, to the nanosecond, whether the "
+                + "attempt fails at once or later. It may be thousands of years.",
             asking: "Which number does `delay` receive, and when does the clock start to count?",
-            with: Answer.self
-        ) { answer in try withoutMainQueue { try delays(answer) } },
+            with: Answer.self, delays),
         .oneThread(
             "E10.4", "errors that are not worthwhile",
             "Attempts fail, at once or later, until one fails with an error for which "
@@ -68,23 +65,20 @@ private enum RetryRequirements {
                 + "with this error.",
             asking:
                 "What is known after a failure, and which part of it decides whether to continue?",
-            with: Answer.self
-        ) { answer in try withoutMainQueue { try notWorthwhile(answer) } },
+            with: Answer.self, notWorthwhile),
         .oneThread(
             "E10.5", "work that throws",
             "Some attempts throw instead of returning a promise. That is a failure like any other: "
                 + "its delay passes, and `isWorthwhile` is asked.",
             asking: "In which two ways does work report a failure, and at which line do they meet?",
-            with: Answer.self
-        ) { answer in try withoutMainQueue { try throwing(answer) } },
+            with: Answer.self, throwing),
         .unwatched(
-            "E10.6", "ten thousand failures at once",
-            "Work fails before it returns, ten thousand times, with and without a delay, "
+            "E10.6", "\(many) failures at once",
+            "Work fails before it returns, again and again, with and without a delay, "
                 + "through a rejected promise and through an error that it throws. The stack may "
                 + "not grow with the number of failures. (This test runs on a small stack.)",
             asking: "When the second attempt begins, which calls have not returned yet?",
-            with: Answer.self, stack: 512 << 10
-        ) { answer in try withoutMainQueue { try manyFailures(answer) } },
+            with: Answer.self, stack: 512 << 10, manyFailures),
         .oneThread(
             "E10.7", "nothing is kept alive",
             "The last attempt is over, at once or later, and its promise lives on. What the "
@@ -92,8 +86,7 @@ private enum RetryRequirements {
             asking:
                 "Which closure holds itself, through a variable or an object that it has "
                 + "captured?",
-            with: Answer.self
-        ) { answer in try withoutMainQueue { try nothingIsKept(answer) } },
+            with: Answer.self, nothingIsKept),
         .scenario(
             "E10.8", "withRetries ∥ reject",
             "One thread calls `withRetries` while another one rejects the promise of the "
@@ -265,12 +258,12 @@ private enum RetryRequirements {
 
         /// Checks that the next attempt begins exactly after this delay.
         func expectNext(after number: Int, _ delay: Duration) throws {
-            clock.advance(by: delay - .milliseconds(1))
+            clock.advance(by: delay - .nanoseconds(1))
             guard started.entries.count <= number else {
                 throw Fault(
                     "too early", "attempt \(number + 1) has begun before its delay has passed")
             }
-            clock.advance(by: .milliseconds(1))
+            clock.advance(by: .nanoseconds(1))
             guard started.entries.count == number + 1 else {
                 throw Fault(
                     "too late", "the delay has passed, and attempt \(number + 1) has not begun")
@@ -290,7 +283,11 @@ private enum RetryRequirements {
                 } else {
                     "wrong number"
                 }
-            throw Fault(reason, "\(when) the attempts are \(all); they should be \(numbers)")
+            let text = { (all: [Int]) in
+                all.count > 20 ? "\(all.count), from \(all[0]) to \(all.last!)" : "\(all)"
+            }
+            throw Fault(
+                reason, "\(when) the attempts are \(text(all)); they should be \(text(numbers))")
         }
     }
 
@@ -306,6 +303,10 @@ private enum RetryRequirements {
             bench.clock.advance(by: .seconds(100))
             try bench.expect(started: Array(1...successful), "fulfilled \(100 * successful)")
         }
+        let nothing = answer.again(2, ManualClock(), delay: { _ in .zero }, while: { _ in true }) {
+            _ in AWPromise<Int?>.fulfilled(nil)
+        }
+        try Ear(on: nothing).expect("fulfilled nil")
     }
 
     private static func failures(_ answer: Answer) throws {
@@ -329,6 +330,10 @@ private enum RetryRequirements {
             number < 3 ? .rejected(Sent("no")) : .fulfilled(number)
         }
         try unlimited.expect(started: [1, 2, 3], "fulfilled 3", "with Int.max attempts in the end")
+        let (again, same) = (Bench(), AWPromise<Int>.rejected(Sent("same")))
+        again.begin(answer, 3) { _ in same }
+        try again.expect(
+            started: [1, 2, 3], "rejected 'same'", "with the same promise for each attempt")
         for attempts in [0, -1, .min] {
             let bench = Bench()
             bench.begin(answer, attempts) { _ in .rejected(Sent("only")) }
@@ -338,13 +343,13 @@ private enum RetryRequirements {
     }
 
     /// The delays of a table; zero for an attempt after the last one.
-    private static func pause(_ table: [Int]) -> @Sendable (Int) -> Duration {
-        { number in
-            table.indices.contains(number - 1) ? Duration.seconds(table[number - 1]) : .zero
-        }
+    private static func pause(_ table: [Duration]) -> @Sendable (Int) -> Duration {
+        { number in table.indices.contains(number - 1) ? table[number - 1] : .zero }
     }
 
-    private static let tables = [[3, 1, 7], [5], [2, 20, 1, 4]]
+    private static let tables: [[Duration]] = [
+        [.seconds(3), .seconds(1), .seconds(7)], [.seconds(5)], Array(Bounds.durations.dropFirst()),
+    ]
 
     private static func delays(_ answer: Answer) throws {
         for table in tables {
@@ -353,7 +358,7 @@ private enum RetryRequirements {
         }
     }
 
-    private static func failLater(_ answer: Answer, _ table: [Int]) throws {
+    private static func failLater(_ answer: Answer, _ table: [Duration]) throws {
         let bench = Bench()
         let works = (0...table.count).map { _ in AWPromise<Int>.pending() }
         bench.begin(answer, table.count + 1, delay: pause(table)) { number in
@@ -362,7 +367,7 @@ private enum RetryRequirements {
         for (index, delay) in table.enumerated() {
             bench.clock.advance(by: .seconds(2))
             works[index].resolver.reject(Sent("no"))
-            try bench.expectNext(after: index + 1, .seconds(delay))
+            try bench.expectNext(after: index + 1, delay)
         }
         works[table.count].resolver.fulfill(1)
         try bench.expect(started: Array(1...table.count + 1), "fulfilled 1")
@@ -370,13 +375,13 @@ private enum RetryRequirements {
 
     /// The work fails before it returns: it returns a rejected promise, or throws.
     private static func failAtOnce(
-        _ answer: Answer, _ table: [Int],
+        _ answer: Answer, _ table: [Duration],
         _ fail: @escaping @Sendable (Int) throws -> AWPromise<Int>
     ) throws {
         let bench = Bench()
         bench.begin(answer, table.count + 1, delay: pause(table), fail)
         for (index, delay) in table.enumerated() {
-            try bench.expectNext(after: index + 1, .seconds(delay))
+            try bench.expectNext(after: index + 1, delay)
         }
         let count = table.count + 1
         try bench.expect(started: Array(1...count), "rejected 'no \(count)'")
@@ -455,24 +460,34 @@ private enum RetryRequirements {
         let both = { @Sendable (number: Int) throws -> AWPromise<Int> in
             number % 2 == 0 ? try thrown(number) : returned(number)
         }
-        let none = { @Sendable (number: Int) in Duration.zero }
-        let always = { @Sendable (number: Int) in Duration.milliseconds(1) }
-        let growing = { @Sendable (number: Int) in Duration.milliseconds(number % 3) }
-        for delay in [none, always] {
-            for fail in [returned, thrown] { try failManyTimes(answer, delay, fail) }
+        for delay in [Duration.zero, .milliseconds(1)] {
+            try failManyTimes(answer, many, delay, returned)
+            try failManyTimes(answer, many, delay, thrown)
+            try failManyTimes(answer, .max, delay, both)
         }
-        for delay in [none, growing] { try failManyTimes(answer, delay, both) }
     }
 
+    /// More than a counter of 16 bits with a sign can count.
+    private static let many = 33_000
+
+    /// The delay grows with each attempt, unless it is zero.
     private static func failManyTimes(
-        _ answer: Answer, _ delay: @escaping @Sendable (Int) -> Duration,
+        _ answer: Answer, _ attempts: Int, _ delay: Duration,
         _ fail: @escaping @Sendable (Int) throws -> AWPromise<Int>
     ) throws {
-        let many = 10_000
-        let bench = Bench()
-        bench.begin(answer, many, delay: delay, fail)
-        bench.clock.advance(by: .milliseconds(3 * many))
-        try bench.expect(started: Array(1...many), "rejected 'no'")
+        let (bench, times) = (Bench(), Scenario.Log<Duration>())
+        bench.begin(answer, attempts, delay: { delay * $0 }) { number in
+            times.append(bench.clock.now)
+            return number == many ? .fulfilled(number) : try fail(number)
+        }
+        bench.clock.advance(by: delay * (many * many))
+        try bench.expect(started: Array(1...many), "fulfilled \(many)")
+        for (number, time) in times.entries.enumerated()
+        where time != delay * (number * (number + 1) / 2) {
+            throw Fault(
+                "wrong delay", "attempt \(number + 1) has not begun after the delay of \(number) ms"
+            )
+        }
     }
 
     /// When and how an attempt ends.

@@ -60,13 +60,15 @@ private enum AllRequirements {
         },
         .programs(
             "E08.3", "a thousand promises",
-            "The aggregate waits for a thousand promises, which are fulfilled from the first, from "
-                + "the last, or before the call; or the last of them is rejected. A thousand "
+            "The aggregate waits for \(Bounds.squared) promises, which are fulfilled from the first, from "
+                + "the last, or before the call; or the last of them is rejected. As many "
                 + "aggregates wait for one promise.",
             asking: "How far can your code count?",
             with: Answer.self
         ) { answer in
-            .unwatched(AllPrograms.many) { _ in AllSubject(answer, .numbers, promises: 1_000) }
+            .unwatched(AllPrograms.many) { _ in
+                AllSubject(answer, .numbers, promises: Bounds.squared)
+            }
         },
         .programs(
             "E08.4", "two and three threads, small programs",

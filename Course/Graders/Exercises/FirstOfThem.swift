@@ -41,66 +41,44 @@ private enum RaceRequirements {
             "Each promise of a list is the first in turn, once with a value and once with "
                 + "an error. The others settle later, and change nothing.",
             asking: "How does your code notice that a promise was rejected, and where?",
-            with: Answer.self
-        ) { answer in try withoutMainQueue { try oneWins(answer) } },
+            with: Answer.self, oneWins),
         .oneThread(
             "E09.2", "settled before",
-            "Promises of the list are already settled. The first of those wins, at once.",
+            "Promises of the list are already settled. The first of those wins, at once. For an empty "
+                + "list, the outcome is rejected with `noPromises`.",
             asking:
                 "In which order does your code visit the promises, and what happens at the "
                 + "first that is settled?",
-            with: Answer.self
-        ) { answer in try withoutMainQueue { try settledBefore(answer) } },
-        .oneThread(
-            "E09.3", "an empty list",
-            "The list is empty. The outcome must be rejected with `noPromises`, at once.",
-            asking: "Which of your lines runs if there is no promise to observe?",
-            with: Answer.self
-        ) { answer in
-            try withoutMainQueue {
-                let ear = Ear(on: answer.first(of: [AWPromise<Int>]()))
-                try ear.expect("rejected \(OperatorError.noPromises)", "at once")
-            }
-        },
+            with: Answer.self, settledBefore),
         .oneThread(
             "E09.4", "within the limit",
             "A promise settles before its time is up, with a value or an error, or was "
-                + "settled before the call. The outcome must settle the same way, at once.",
-            asking: "When the promise settles, which line passes that on, in both cases?",
-            with: Answer.self
-        ) { answer in try withoutMainQueue { try inTime(answer) } },
+                + "settled before the call. The outcome must settle the same way, at once, and leave no "
+                + "call on the clock. The limits are from zero to thousands of years.",
+            asking:
+                "When the promise settles, which line passes that on, in both cases, and which line "
+                + "cancels the alarm?",
+            with: Answer.self, inTime),
         .oneThread(
             "E09.5", "after the limit",
-            "The time is up: the outcome is rejected at the limit, not a millisecond "
+            "The time is up: the outcome is rejected at the limit, not a nanosecond "
                 + "earlier or later. The promise settles afterwards, which changes nothing.",
             asking: "What does the clock call, when, and what does that function do?",
-            with: Answer.self
-        ) { answer in try withoutMainQueue { try tooLate(answer) } },
-        .oneThread(
-            "E09.6", "no alarm is left",
-            "A promise with two time limits settles, with a value or an error. Then no call "
-                + "may be scheduled on the clock.",
-            asking:
-                "In which ways can the outcome settle before the alarm goes off, and which "
-                + "of them reach the line that cancels it?",
-            with: Answer.self
-        ) { answer in try withoutMainQueue { try noAlarmIsLeft(answer) } },
+            with: Answer.self, tooLate),
         .oneThread(
             "E09.7", "the loser is released",
             "A race is over, while another of its promises is pending and lives on. The "
                 + "promise that `winner` has returned must be freed when its last reference is "
                 + "released, and so must the winner.",
             asking: "What does the handler hold that still waits on the promise that has lost?",
-            with: Answer.self
-        ) { answer in try withoutMainQueue { try loserIsLetGo(answer) } },
+            with: Answer.self, loserIsLetGo),
         .oneThread(
             "E09.8", "settled inside",
             "An observer of the outcome settles the other promises, and advances the clock.",
             asking:
                 "Which code runs inside the call that settles the outcome, and what do you "
                 + "hold meanwhile?",
-            with: Answer.self
-        ) { answer in try withoutMainQueue { try settledInside(answer) } },
+            with: Answer.self, settledInside),
         .scenario(
             "E09.9", "fulfill ∥ reject",
             "Two threads settle one promise of the list each, one with a value and one with "
@@ -108,13 +86,19 @@ private enum RaceRequirements {
             asking:
                 "Both threads assume that they have won. What tells one of them that it has not?",
             with: Answer.self, twoRacers),
-        .judged(
+        .unwatched(
             "E09.16", "nothing is left with the losers",
             "A race is over, with a value or an error, or a limit has passed, while another "
                 + "promise is pending. When that one settles, it must have no handler left to call: a "
                 + "promise that lives long may have lost ten thousand races.",
             asking: "What withdraws the handler from a promise that has lost?",
-            with: Answer.self, { nothingIsLeft($0) }),
+            with: Answer.self, nothingIsLeft),
+        .unwatched(
+            "E09.18", "thousands of promises",
+            "Of \(Bounds.many) promises, the last one in the list wins. None of the others has a "
+                + "handler left.",
+            asking: "Which of your lines limits how many there can be?",
+            with: Answer.self, thousands),
         .scenario(
             "E09.10", "winner ∥ settle",
             "One thread starts a race between two promises that another thread fulfills, in their "
@@ -180,8 +164,7 @@ private enum RaceRequirements {
             asking:
                 "Draw an arrow from each promise to its handlers, and from each handler to what it "
                 + "captured. Which arrow closes a cycle while the outcome is pending?",
-            with: Answer.self
-        ) { answer in try withoutMainQueue { try noCycleRemains(answer) } },
+            with: Answer.self, noCycleRemains),
         .independence(
             "E09.15", "two races, two threads",
             "Two threads each run their own race, and set a limit on their own clock. "
@@ -223,62 +206,71 @@ private enum RaceRequirements {
         ] {
             try Ear(on: answer.first(of: list)).expect(end, "at once")
         }
+        try Ear(on: answer.first(of: [AWPromise<Int?>.fulfilled(nil)]))
+            .expect("fulfilled nil", "at once")
+        try Ear(on: answer.first(of: [AWPromise<Int>]()))
+            .expect("rejected \(OperatorError.noPromises)", "at once")
         let ear = Ear(on: answer.first(of: [pending, pending]))
         try ear.expectNothing("while both places are pending")
         resolver.fulfill("late")
         try ear.expect("fulfilled late", "after the first")
     }
 
+    private static let ends: [Result<Int, any Error>] = [.success(1), .failure(Sent("no"))]
+
     private static func inTime(_ answer: Answer) throws {
-        for (limit, end) in [
-            (1, Result<Int, any Error>.success(3)), (60, .success(4)), (5, .failure(Sent("no"))),
-        ] {
-            let clock = ManualClock()
-            let (promise, resolver) = AWPromise<Int>.pending()
-            let ear = Ear(on: answer.inTime(promise, .seconds(limit), clock))
-            clock.advance(by: .seconds(limit) - .milliseconds(1))
-            try ear.expectNothing("before the promise is settled")
-            resolver.settle(end)
-            try ear.expect(Ear.words(end), "in time")
-            clock.advance(by: .seconds(limit))
-            try ear.expect(Ear.words(end), "after its time")
-            let again = answer.inTime(promise, .seconds(limit), clock)
-            try Ear(on: again).expect(Ear.words(end), "as it was settled before the call")
+        for limit in Bounds.durations {
+            for end in ends {
+                let clock = ManualClock()
+                let (promise, resolver) = AWPromise<Int>.pending()
+                // A pending promise may be too late for a limit of zero.
+                if limit > .zero {
+                    let ear = Ear(on: answer.inTime(promise, limit, clock))
+                    let longer = answer.inTime(promise, limit + .seconds(1), clock)
+                    if clock.waiting == 0 {
+                        throw Fault("lost", "no call is scheduled on the clock for the limit")
+                    }
+                    clock.advance(by: limit - .nanoseconds(1))
+                    try ear.expectNothing("before the promise is settled")
+                    resolver.settle(end)
+                    try ear.expect(Ear.words(end), "within \(limit)")
+                    try expectNoAlarm(clock)
+                    withExtendedLifetime(longer) {}
+                    clock.advance(by: limit)
+                    try ear.expect(Ear.words(end), "after its time")
+                }
+                resolver.settle(end)
+                try Ear(on: answer.inTime(promise, limit, clock))
+                    .expect(Ear.words(end), "with a limit of \(limit), settled before the call,")
+                try expectNoAlarm(clock)
+            }
         }
     }
 
     private static func tooLate(_ answer: Answer) throws {
-        for limit in [1, 3, 60, 0] {
+        for limit in Bounds.durations {
             let clock = ManualClock()
-            clock.advance(by: .seconds(limit))
+            clock.advance(by: limit)
             let (promise, resolver) = AWPromise<Int>.pending()
-            let ear = Ear(on: answer.inTime(promise, .seconds(limit), clock))
-            if limit > 0 {
-                clock.advance(by: .seconds(limit) - .milliseconds(1))
-                try ear.expectNothing("before the limit")
+            let ear = Ear(on: answer.inTime(promise, limit, clock))
+            if limit > .zero {
+                clock.advance(by: limit - .nanoseconds(1))
+                try ear.expectNothing("before the limit of \(limit)")
             }
-            clock.advance(by: .milliseconds(1))
-            try ear.expect("rejected \(OperatorError.timedOut)", "at the limit")
+            clock.advance(by: .nanoseconds(1))
+            try ear.expect("rejected \(OperatorError.timedOut)", "at the limit of \(limit)")
             resolver.fulfill(1)
-            try ear.expect("rejected \(OperatorError.timedOut)", "after the limit")
+            try ear.expect("rejected \(OperatorError.timedOut)", "after the limit of \(limit)")
         }
     }
 
-    private static func noAlarmIsLeft(_ answer: Answer) throws {
-        let ends: [Result<Int, any Error>] = [.success(1), .failure(Sent("no"))]
-        for end in ends {
-            let clock = ManualClock()
-            let (promise, resolver) = AWPromise<Int>.pending()
-            let early = answer.inTime(promise, .seconds(2), clock)
-            if clock.waiting == 0 {
-                throw Fault("lost", "no call is scheduled on the clock for the limit")
-            }
-            let longer = answer.inTime(promise, .seconds(3), clock)
-            resolver.settle(end)
-            try expectNoAlarm(clock)
-            let late = answer.inTime(promise, .seconds(2), clock)
-            try expectNoAlarm(clock)
-            withExtendedLifetime((early, longer, late)) {}
+    private static func thousands(_ answer: Answer) throws {
+        let parts = (0..<Bounds.many).map { _ in AWPromise<Int>.pending() }
+        let ear = Ear(on: answer.first(of: parts.map(\.promise)))
+        parts.last!.resolver.fulfill(1)
+        try ear.expect("fulfilled 1", "after the last of \(parts.count)")
+        for part in parts {
+            try expectNoHandler(part.promise, "the race is over, and a promise that has lost")
         }
     }
 
@@ -367,37 +359,26 @@ private enum RaceRequirements {
     }
 
     /// A promise with a handler to call takes more steps to settle than one without.
-    private static func nothingIsLeft(_ answer: Answer) -> Fault? {
-        let untouched = stepsOfSettling { _ in }
-        let ends: [Result<Int, any Error>] = [.success(1), .failure(Sent("no"))]
-        var races: [(who: String, (AWPromise<Int>) -> Void)] = ends.flatMap { end in
-            let words = Ear.words(end)
-            return (0...3).flatMap { place in
-                let race = { (slow: AWPromise<Int>, fast: AWPromise<Int>) in
-                    var list = [slow, slow, slow]
-                    list.insert(fast, at: place)
-                    return answer.first(of: list)
-                }
-                let races: [(who: String, (AWPromise<Int>) -> Void)] = [
-                    (
-                        "has lost a race that was \(words)",
+    private static func nothingIsLeft(_ answer: Answer) throws {
+        typealias Race = (who: String, run: (AWPromise<Int>) -> Void)
+        var races = ends.flatMap { end in
+            (0...3).flatMap { place in
+                [false, true].map { isLate -> Race in
+                    let who =
+                        isLate ? "took part in a race that was already" : "has lost a race that was"
+                    return (
+                        "\(who) \(Ear.words(end))",
                         { slow in
                             let fast = AWPromise<Int>.pending()
-                            let race = race(slow, fast.promise)
+                            var list = [slow, slow, slow]
+                            list.insert(fast.promise, at: place)
+                            if isLate { fast.resolver.settle(end) }
+                            let race = answer.first(of: list)
                             fast.resolver.settle(end)
                             withExtendedLifetime(race) {}
                         }
-                    ),
-                    (
-                        "took part in a race that was already \(words)",
-                        { slow in
-                            let fast = AWPromise<Int>.pending()
-                            fast.resolver.settle(end)
-                            _ = race(slow, fast.promise)
-                        }
-                    ),
-                ]
-                return races
+                    )
+                }
             }
         }
         races.append(
@@ -410,12 +391,12 @@ private enum RaceRequirements {
                     withExtendedLifetime(limited) {}
                 }
             ))
-        for (who, race) in races where stepsOfSettling(after: race) != untouched {
-            return Fault(
-                "left behind",
-                "a promise that \(who) settles, and still has a handler to call")
+        let untouched = stepsOfSettling { _ in }
+        for race in races where stepsOfSettling(after: race.run) != untouched {
+            throw Fault(
+                "left behind", "a promise that \(race.who) settles, and still has a handler to call"
+            )
         }
-        return nil
     }
 
     private static func stepsOfSettling(after race: @escaping (AWPromise<Int>) -> Void) -> Int? {

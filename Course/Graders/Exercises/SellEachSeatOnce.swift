@@ -1,3 +1,4 @@
+import Dispatch
 import RaceLab
 import SharedSuite
 
@@ -47,11 +48,13 @@ private enum OfficeRequirements {
         },
         alone(
             "E13.2", "one after the other",
-            "Buyers come one after the other, to offices with 0, 1, 12 and 1,000 seats. They pay once, and "
+            "Buyers come one after the other, to offices with 0, 1 and 12 seats. They pay once, and "
                 + "have a seat, until all seats are sold; then they are refused, and do not pay.",
             asking: "What does `sell` check before it asks for money, and what does it count?",
             atMost: 256
-        ) { try await oneByOne($0) },
+        ) { answer in
+            for seats in [0, 1, 12] { _ = try await oneByOne(answer, seats) }
+        },
         alone(
             "E13.3", "a payment that fails",
             "Payments throw, with different errors. `sell` throws the same error, and the seat is "
@@ -158,6 +161,28 @@ private enum OfficeRequirements {
                         }
                     }))
         },
+        .unwatched(
+            "E13.15", "thousands of seats",
+            "Buyers come one after the other, to an office with \(Bounds.many) seats. The last one, "
+                + "whose task is cancelled, is refused. Then hundreds pay at the same time, and each "
+                + "payment fails.",
+            asking: "How far can your code count?", with: Answer.self
+        ) { answer in
+            try runToItsEnd {
+                let office = try await oneByOne(answer, Bounds.many)
+                let late = Buyer("a buyer whose task is cancelled")
+                let task = Task {
+                    while !Task.isCancelled { await Task.yield() }
+                    await late.buy(at: office)
+                }
+                task.cancel()
+                await task.value
+                if late.error != nil {
+                    throw Fault("wrong error", "no seat is free, and `sell` throws")
+                }
+                try await fail(upTo: 300, of: 300, at: answer.office(seats: 300))
+            }
+        },
         Requirement(
             id: "E13.12", name: "an urgent buyer",
             story:
@@ -174,16 +199,23 @@ private enum OfficeRequirements {
             options.maximumInterleavings = Requirement.maximumInterleavings
             return .scenario(options) { urgentBuyer($0, answer.office(seats: 1)) }
         },
+        .scenario(
+            "E13.14", "one seat, three buyers",
+            "Anna's payment for the only seat fails, and Ben asks for the seat. When Anna has left, "
+                + "Cleo asks for it, too. Either Ben or Cleo has it.",
+            asking: "Could a buyer be refused because of a buyer who is refused as well?",
+            with: Answer.self
+        ) { threeBuyers($0, $1.office(seats: 1)) },
         // The last two, because they have the most interleavings.
         .scenario(
             "E13.8", "one payment fails, one does not",
-            "Anna and Ben buy one of two seats each, and Anna's payment fails. Afterwards Cleo "
-                + "buys the seat that is left, and `freeSeats` is 0.",
+            "Anna and Ben buy one of two seats each, and Anna's payment fails. Afterwards "
+                + "`freeSeats` is 1.",
             asking:
                 "What is given back when a payment fails: one seat, or the number of seats at "
                 + "some earlier time?",
             with: Answer.self
-        ) { oneFails($0, $1.office(seats: 2)) },
+        ) { someFail($0, $1.office(seats: 2), 1) },
         .scenario(
             "E13.13", "two payments fail",
             "Anna and Ben buy one of two seats each, and both payments fail. Afterwards "
@@ -192,7 +224,7 @@ private enum OfficeRequirements {
                 "Between which lines of one failed sale can the other one fail, too? What does it "
                 + "find there?",
             with: Answer.self
-        ) { bothFail($0, $1.office(seats: 2)) },
+        ) { someFail($0, $1.office(seats: 2), 2) },
     ]
 
     /// Runs, in a single task, a function that throws a ``Fault``. There is more than one
@@ -218,26 +250,38 @@ private enum OfficeRequirements {
 
     // MARK: One task
 
-    private static func oneByOne(_ answer: Answer) async throws {
-        for seats in [0, 1, 12] {
-            let office = answer.office(seats: seats)
-            for sold in 0..<(seats + 2) {
-                let buyer = Buyer("buyer \(sold + 1)")
-                await buyer.buy(at: office)
-                try Buyer.expectFair(buyer, seats: 1)
-                if buyer.hasSeat != (sold < seats) {
-                    throw Fault(
-                        sold < seats ? "refused" : "oversold",
-                        "after \(min(sold, seats)) sales of \(seats) seats, the next buyer "
-                            + "\(sold < seats ? "is refused" : "has a seat")")
-                }
-                try await expect(max(0, seats - sold - 1), at: office)
+    private static func oneByOne(_ answer: Answer, _ seats: Int) async throws -> Office {
+        let office = answer.office(seats: seats)
+        for sold in 0..<(seats + 2) {
+            let buyer = Buyer("buyer \(sold + 1)")
+            await buyer.buy(at: office)
+            try Buyer.expectFair(buyer, seats: 1)
+            if buyer.hasSeat != (sold < seats) {
+                throw Fault(
+                    sold < seats ? "refused" : "oversold",
+                    "after \(min(sold, seats)) sales of \(seats) seats, the next buyer "
+                        + "\(sold < seats ? "is refused" : "has a seat")")
             }
+            try await expect(max(0, seats - sold - 1), at: office)
         }
-        let hall = answer.office(seats: 1_000)
-        try await expect(1_000, at: hall, "before the first sale")
-        await Buyer("buyer").buy(at: hall)
-        try await expect(999, at: hall)
+        return office
+    }
+
+    /// Without the lab.
+    private static func runToItsEnd(_ work: @escaping @Sendable () async throws -> Void) throws {
+        let (end, result) = (
+            DispatchSemaphore(value: 0), TakingTurns<Result<Void, any Error>?>(nil)
+        )
+        Task {
+            do {
+                try await work()
+            } catch {
+                result.access { $0 = .failure(error) }
+            }
+            end.signal()
+        }
+        end.wait()
+        try result.access { $0 }?.get()
     }
 
     private static func failures(_ answer: Answer) async throws {
@@ -285,8 +329,9 @@ private enum OfficeRequirements {
             task.cancel()
             await task.value
             try Buyer.expectFair(leaves, stays, late, seats: 1)
-            if !buyer.hasSeat, buyer.error == nil {
-                throw Fault("refused", "\(buyer.name) is refused, although the seat is free")
+            if buyer.payments == 0 {
+                throw Fault(
+                    "refused", "the seat is free, and `pay` is not called for \(buyer.name)")
             }
             try await expect(
                 buyer.hasSeat ? 0 : 1, at: office, "after the payment of \(buyer.name)")
@@ -302,15 +347,15 @@ private enum OfficeRequirements {
         let office = answer.office(seats: 12)
         try await sell(upTo: 12, at: office)
         try await expect(0, at: office)
-        try await fail(upTo: 12, at: answer.office(seats: 12))
+        try await fail(upTo: 12, of: 12, at: answer.office(seats: 12))
     }
 
-    private static func fail(upTo free: Int, at office: Office) async throws {
+    private static func fail(upTo free: Int, of seats: Int, at office: Office) async throws {
         guard free > 0 else { return }
         let faults = Scenario.Log<Fault>()
-        await Buyer("buyer \(13 - free)").buy(at: office) {
+        await Buyer("buyer \(seats + 1 - free)").buy(at: office) {
             do {
-                try await fail(upTo: free - 1, at: office)
+                try await fail(upTo: free - 1, of: seats, at: office)
             } catch let fault as Fault {
                 faults.append(fault)
             }
@@ -318,7 +363,8 @@ private enum OfficeRequirements {
         }
         if let fault = faults.entries.first { throw fault }
         try await expect(
-            free, at: office, "after \(13 - free) of 12 payments at the same time have failed")
+            free, at: office,
+            "after \(seats + 1 - free) of \(seats) payments at the same time have failed")
     }
 
     private static func sell(upTo free: Int, at office: Office) async throws {
@@ -431,55 +477,47 @@ private enum OfficeRequirements {
         }
     }
 
-    private static func bothFail(_ scenario: Scenario, _ office: Office) {
+    private static func threeBuyers(_ scenario: Scenario, _ office: Office) {
+        scenario.show(office)
+        let (anna, ben, cleo, annaLeaves) = (Buyer("Anna"), Buyer("Ben"), Buyer("Cleo"), Gate())
+        scenario.task("Anna") {
+            await anna.buy(at: office) { throw Declined(1) }
+            annaLeaves.open()
+        }
+        scenario.task("Ben") { await ben.buy(at: office) }
+        scenario.task("Cleo") {
+            await annaLeaves.pass()
+            await cleo.buy(at: office)
+        }
+        scenario.check {
+            try Buyer.expectFair(anna, ben, cleo, seats: 1)
+            try Buyer.expectSold(1, to: [ben, cleo])
+        }
+    }
+
+    /// Of two payments, the first `count` fail.
+    private static func someFail(_ scenario: Scenario, _ office: Office, _ count: Int) {
         scenario.show(office)
         let (buyers, gates) = ([Buyer("Anna"), Buyer("Ben")], [Gate(), Gate()])
-        let count = Scenario.Log<Int>()
-        for (buyer, gate) in zip(buyers, gates) {
+        let read = Scenario.Log<Int>()
+        for (index, buyer) in buyers.enumerated() {
             scenario.task(buyer.name) {
-                await buyer.buy(at: office) { throw Declined(1) }
-                gate.open()
+                await buyer.buy(at: office) { if index < count { throw Declined(1) } }
+                gates[index].open()
             }
         }
         scenario.task("Cleo") {
             for gate in gates { await gate.pass() }
             let free = await office.freeSeats()
-            count.append(free, "freeSeats is \(free)")
+            read.append(free, "freeSeats is \(free)")
         }
         scenario.check {
             try Buyer.expectFair(buyers[0], buyers[1], seats: 2)
-            if count.entries != [2] {
+            try Buyer.expectSold(2 - count, to: buyers)
+            if read.entries != [count] {
                 throw Fault(
-                    "wrong count", "no seat is sold, and `freeSeats` is \(count.entries[0])")
-            }
-        }
-    }
-
-    private static func oneFails(_ scenario: Scenario, _ office: Office) {
-        scenario.show(office)
-        let (anna, ben, cleo) = (Buyer("Anna"), Buyer("Ben"), Buyer("Cleo"))
-        let (annaLeaves, benLeaves, count) = (Gate(), Gate(), Scenario.Log<Int>())
-        scenario.task("Anna") {
-            await anna.buy(at: office) { throw Declined(1) }
-            annaLeaves.open()
-        }
-        scenario.task("Ben") {
-            await ben.buy(at: office)
-            benLeaves.open()
-        }
-        scenario.task("Cleo") {
-            await annaLeaves.pass()
-            await benLeaves.pass()
-            await cleo.buy(at: office)
-            let free = await office.freeSeats()
-            count.append(free, "freeSeats is \(free)")
-        }
-        scenario.check {
-            try Buyer.expectFair(anna, ben, cleo, seats: 2)
-            try Buyer.expectSold(2, to: [ben, cleo])
-            if count.entries != [0] {
-                throw Fault(
-                    "wrong count", "both seats are sold, and `freeSeats` is \(count.entries[0])")
+                    "wrong count",
+                    "\(2 - count) of two seats are sold, and `freeSeats` is \(read.entries[0])")
             }
         }
     }
@@ -537,6 +575,7 @@ private final class Buyer: Sendable {
 
     var hasSeat: Bool { record.access { $0.hasSeat } }
     var error: (any Error)? { record.access { $0.error } }
+    var payments: Int { record.access { $0.payments } }
 
     /// Not inlined: in optimized code, a lock that is taken inside of an `async` function may be
     /// released in the name of another thread.

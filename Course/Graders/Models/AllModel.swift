@@ -183,14 +183,15 @@ enum AllPrograms {
         }
     }
 
-    /// A thousand promises, and a thousand lists of one of them.
+    /// Very many promises, and as many lists of one of them.
     static let many: [Program] = {
-        let all = Array(0..<1_000)
+        let all = Array(0..<Bounds.squared)
         let list = AllModel.Operation.wait(all)
         return [
             Program([list] + fulfilling(all)), Program([list] + fulfilling(all.reversed())),
             Program(fulfilling(all) + [list]),
-            Program([list] + fulfilling(all.dropLast()) + [.settle(999, .reject(1))]),
+            Program(
+                [list] + fulfilling(all.dropLast()) + [.settle(Bounds.squared - 1, .reject(1))]),
             Program(all.map { _ in .wait([0]) } + fulfilling([0])),
         ]
     }()

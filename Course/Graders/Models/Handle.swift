@@ -27,16 +27,19 @@ open class Handle<Value> {
 
 /// A promise, and the functions that settle it.
 public struct Pending<Value> {
+    public typealias Block = (@escaping (Value) -> Void, @escaping (any Error) -> Void) -> Void
+
     let promise: Handle<Value>
     let resolve: (Value) -> Void
     let reject: (any Error) -> Void
 
-    public init(
-        promise: Handle<Value>, resolve: @escaping (Value) -> Void,
-        reject: @escaping (any Error) -> Void
-    ) {
-        self.promise = promise
-        self.resolve = resolve
-        self.reject = reject
+    /// - Parameter inside: runs inside the block of `init`.
+    init(_ answer: any PromiseAnswer, inside: Block = { _, _ in }) {
+        var (resolve, reject): (((Value) -> Void)?, ((any Error) -> Void)?)
+        promise = answer.handle {
+            (resolve, reject) = ($0, $1)
+            inside($0, $1)
+        }
+        (self.resolve, self.reject) = (resolve!, reject!)
     }
 }

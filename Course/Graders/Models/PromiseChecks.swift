@@ -85,11 +85,15 @@ struct PromiseChecks: Sendable {
         _ exercise: Int, first: Int = 1, threads: Bool = false,
         _ programs: @escaping @Sendable () -> [PromiseProgram]
     ) -> [Requirement] {
+        let programs = { @Sendable in
+            let all = programs()
+            return all + PromisePrograms.insideTheBlock(all)
+        }
         let number = exercise < 10 ? "0\(exercise)" : "\(exercise)"
         let id = { "E\(number).\(first + $0)" }
         var all = [Requirement.oneThread(id(0), self, programs)]
         all.append(.otherValues(id(1), self))
-        all.append(.many(id(2), takesTurns: rules.takesTurns))
+        all.append(.many(id(2), flattens: exercise == 4))
         if threads {
             all.append(.severalThreads(id(3), self) { PromisePrograms.inThreads() })
             all.append(.severalThreadsWithTexts(id(4), self))
@@ -331,8 +335,7 @@ struct PromiseChecks: Sendable {
     }
 
     private func run(_ program: PromiseProgram, _ answer: any PromiseAnswer, _ probe: Probe) {
-        let run = PromiseRun(program, answer, .objects(probe), rules) { _ in }
-        run.probe = probe
+        let run = PromiseRun(program, answer, .objects(probe), rules, probe: probe) { _ in }
         let (root, functions) = (run.root, run.rootFunctions)
         probe.use = {
             let isSettled = root?.result != nil

@@ -6,6 +6,8 @@ struct PromiseProgram: Hashable {
     /// What runs before the threads begin.
     var before: [Op] = []
     var threads: [[Op]]
+    /// How many calls of the only thread are made inside the block of the first promise.
+    var inBlock = 0
     /// All handlers, by number. The numbers of the roots are not used.
     var handlers: [Handler?] = []
 
@@ -71,11 +73,13 @@ struct PromiseProgram: Hashable {
 
 extension PromiseProgram: CustomStringConvertible {
     var description: String {
-        let texts = threads.map(text)
+        let texts = threads.map { text(Array($0.dropFirst(inBlock))) }
         let all =
             isSequential
             ? texts[0] : zip("ABC", texts).map { "\($0): \($1)" }.joined(separator: " ∥ ")
-        return before.isEmpty ? all : "\(text(before)), then \(all)"
+        let early = text(before + threads[0].prefix(inBlock))
+        let first = inBlock > 0 ? "inside the block of `init`, \(early)" : early
+        return [first, all].filter { !$0.isEmpty }.joined(separator: ", then ")
     }
 
     private func text(_ ops: [Op]) -> String {

@@ -221,6 +221,22 @@ struct PromisePrograms {
         }
     }
 
+    /// The short programs again that begin by settling the promise, which they now do inside the block
+    /// of `init`.
+    static func insideTheBlock(_ programs: [PromiseProgram]) -> [PromiseProgram] {
+        programs.compactMap { program in
+            var program = program
+            program.inBlock =
+                program.threads[0].prefix { op in
+                    switch op {
+                    case .resolve(0, _), .reject(0, _): true
+                    default: false
+                    }
+                }.count
+            return program.inBlock > 0 && program.size < 4 ? program : nil
+        }
+    }
+
     /// How many times one of these is called.
     static func count(_ names: String, in operations: [Operation]) -> Int {
         operations.count { names.contains($0.name) }

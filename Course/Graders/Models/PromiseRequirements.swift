@@ -80,18 +80,19 @@ extension Requirement {
     }
 
     /// Nothing has a limit.
-    static func many(_ id: String, takesTurns: Bool) -> Requirement {
+    static func many(_ id: String, flattens: Bool) -> Requirement {
         .unwatched(
-            id, "a thousand of everything",
-            "A thousand handlers wait for a value, and on another promise a thousand for an error. "
-                + "Others register a thousand more, each of them the next. Each is called, once, in the "
-                + "order of registration.",
+            id, "thousands of everything",
+            "\(Bounds.many) handlers wait for a value, and on another promise as many for an error. "
+                + "Others register as many more, each of them the next. Each is called, once, in the "
+                + "order of registration. A chain has as many links.",
             asking: "Which of your lines limits how many there can be?",
-            with: (any PromiseAnswer).self
+            with: (any PromiseAnswer).self, stack: 256 << 20
         ) { answer in
             for rejecting in [false, true] {
                 try crowd(answer, rejecting: rejecting)
                 try nest(answer, rejecting: rejecting)
+                try chain(answer, flattens: flattens, rejecting: rejecting)
             }
         }
     }
@@ -135,7 +136,10 @@ extension Requirement {
                 + "captured, and each use of an error's text waits until another thread has read the "
                 + "result, registered handlers and, if the promise is settled, settled it again.",
             asking: "What does the thread hold at this line, and which of your lines releases it?"
-        ) { checks.withProbes(PromisePrograms.ofProbes, $0) }.whenStuck(
+        ) { answer in
+            let all = PromisePrograms.ofProbes
+            return checks.withProbes(all + PromisePrograms.insideTheBlock(all), answer)
+        }.whenStuck(
             "called under a lock",
             "a handler or a `deinit` runs while a lock is held, and another thread waits for that lock"
         ).alsoRunOptimized
@@ -395,17 +399,12 @@ extension PromisePrograms {
 
 // MARK: Many
 
-private let crowdSize = 1_000
-
 private func crowd(_ answer: any PromiseAnswer, rejecting: Bool) throws {
     var heard: [Int] = []
-    let pending = answer.handle(Int.self)
-    for number in 1...crowdSize {
+    let pending = Pending<Int>(answer)
+    for number in 1...Bounds.many {
         if !rejecting {
-            _ = pending.promise.then { value -> Int in
-                heard.append(number)
-                return value
-            }
+            _ = pending.promise.then { _ in heard.append(number) }
         } else if number % 2 == 0 {
             pending.promise.error { _ in heard.append(number) }
         } else {
@@ -419,28 +418,52 @@ private func crowd(_ answer: any PromiseAnswer, rejecting: Bool) throws {
 /// Each handler registers the next one.
 private func nest(_ answer: any PromiseAnswer, rejecting: Bool) throws {
     var heard: [Int] = []
-    let pending = answer.handle(Int.self)
+    let pending = Pending<Int>(answer)
     func register(_ number: Int) {
         let work = {
             heard.append(number)
-            if number < 100 { register(number + 1) }
+            if number < Bounds.many { register(number + 1) }
         }
         if rejecting {
             pending.promise.error { _ in work() }
         } else {
-            _ = pending.promise.then { value -> Int in
-                work()
-                return value
-            }
+            _ = pending.promise.then { _ in work() }
         }
     }
     register(1)
     if rejecting { pending.reject(Sent("no")) } else { pending.resolve(1) }
-    try judge(heard, "of which each registers the next", 100)
+    try judge(heard, "of which each registers the next")
 }
 
-private func judge(_ heard: [Int], _ which: String, _ count: Int = crowdSize) throws {
-    let called = Set(heard)
+/// Each link is a `then` on the promise of the link before, or returns that promise.
+private func chain(_ answer: any PromiseAnswer, flattens: Bool, rejecting: Bool) throws {
+    var heard: [Int] = []
+    let pending = Pending<Int>(answer)
+    var last = pending.promise
+    for number in 1...Bounds.many {
+        let before = last
+        let hear = { (value: Int) -> Int in
+            heard.append(number)
+            return value
+        }
+        last =
+            flattens
+            ? before.flatten { value in
+                _ = hear(value)
+                return before
+            } : before.then(hear)
+    }
+    if rejecting {
+        last.error { _ in heard = Array(1...Bounds.many) }
+        pending.reject(Sent("no"))
+    } else {
+        pending.resolve(1)
+    }
+    try judge(heard, "in a chain")
+}
+
+private func judge(_ heard: [Int], _ which: String) throws {
+    let (count, called) = (Bounds.many, Set(heard))
     if let lost = (1...count).first(where: { !called.contains($0) }) {
         throw Fault("lost", "of \(count) handlers \(which), handler \(lost) is never called")
     }
@@ -454,7 +477,7 @@ private func judge(_ heard: [Int], _ which: String, _ count: Int = crowdSize) th
 
 /// Everything that can happen to a fulfilled and to a rejected promise on one thread.
 private func live(_ answer: any PromiseAnswer, _ value: Int) {
-    let (fulfilled, rejected) = (answer.handle(Int.self), answer.handle(Int.self))
+    let (fulfilled, rejected) = (Pending<Int>(answer), Pending<Int>(answer))
     func use() {
         for pending in [fulfilled, rejected] {
             _ = pending.promise.then { $0 + 1 }

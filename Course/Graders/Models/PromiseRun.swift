@@ -77,7 +77,7 @@ final class PromiseRun<Value> {
     private var calls: [Int]
     private let semaphores = (0..<2).map { _ in DispatchSemaphore(value: 0) }
     /// Called by each handler, and when what it has captured is freed.
-    var probe: Probe?
+    private let probe: Probe?
 
     /// Counts the objects that handlers have captured.
     final class Counter: @unchecked Sendable {
@@ -102,7 +102,7 @@ final class PromiseRun<Value> {
 
     init(
         _ program: PromiseProgram, _ answer: any PromiseAnswer, _ conversion: Conversion<Value>,
-        _ rules: PromiseRules, counter: Counter = Counter(),
+        _ rules: PromiseRules, counter: Counter = Counter(), probe: Probe? = nil,
         _ record: @escaping (PromiseEvent) -> Void
     ) {
         self.program = program
@@ -110,8 +110,25 @@ final class PromiseRun<Value> {
         self.rules = rules
         self.counter = counter
         self.record = record
-        texts = program.usesTexts ? answer.handle(String.self) : nil
-        let pending = (0..<program.roots).map { _ in answer.handle(Value.self) }
+        self.probe = probe
+        texts = program.usesTexts ? Pending(answer) : nil
+        let pending = (0..<program.roots).map { root in
+            Pending<Value>(answer) { resolve, reject in
+                guard root == 0 else { return }
+                for (index, op) in program.threads[0].prefix(program.inBlock).enumerated() {
+                    let settle = {
+                        switch op {
+                        case .resolve(_, let value): resolve(conversion.make(value))
+                        case .reject(_, let error): reject(conversion.error(error))
+                        default: break
+                        }
+                    }
+                    record(.call(index))
+                    probe?.look(while: settle)
+                    settle()
+                }
+            }
+        }
         functions = pending.enumerated().map { [texts] index, pending in
             if let texts, index == 1 {
                 return ({ texts.resolve("\($0)") }, { texts.reject(conversion.error($0)) })
@@ -141,7 +158,8 @@ final class PromiseRun<Value> {
 
     /// Runs a program with one thread.
     func runInSequence() {
-        for (index, op) in (program.before + program.threads[0]).enumerated() {
+        let ops = (program.before + program.threads[0]).enumerated()
+        for (index, op) in ops.dropFirst(program.inBlock) {
             record(.call(index))
             perform(op)
         }
@@ -278,6 +296,13 @@ final class Probe: @unchecked Sendable {
         otherCodeRuns.signal()
         promiseIsUsed.wait()
         isLooking = false
+    }
+
+    /// The other thread uses the promise in this way.
+    func look(while use: @escaping () -> Void) {
+        self.use = use
+        look()
+        self.use = {}
     }
 
     func end() {

@@ -12,7 +12,7 @@
 //   A caller that gets no seat does not pay, and no caller pays twice.
 // - A seat that is being paid for is not free. If `pay` throws, `sell` throws the same error, and
 //   the seat is free again.
-// - If the caller's task is cancelled, `pay` can see it, and may throw or go on. If it goes on to
+// - Only `pay` asks whether the caller's task is cancelled. It may throw, or go on. If it goes on to
 //   its end, the caller has paid, and has the seat.
 // - A payment may take a long time, and no task waits for the payment of another one. Meanwhile
 //   others pay for other seats, read `freeSeats`, and are refused at once if no seat is free.

@@ -1,4 +1,4 @@
-// Rejected: E11.10 twice
+// Rejected: E11.9 twice
 // The flag is checked in one critical section, and set in the next: two threads can both pass the
 // check.
 

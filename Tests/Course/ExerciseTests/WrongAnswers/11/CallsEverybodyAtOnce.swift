@@ -1,4 +1,4 @@
-// Rejected: E11.1 too early
+// Rejected: E11.1 wrongly called
 // Every observer is called when it registers. (Cheats.)
 
 public final class CancelSource {

@@ -1,4 +1,4 @@
-// Rejected: E11.5 deadlock
+// Rejected: E11.1 deadlock
 // The observers are called before the lock is released.
 
 import Foundation

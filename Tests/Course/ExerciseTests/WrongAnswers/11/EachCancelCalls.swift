@@ -1,4 +1,4 @@
-// Rejected: E11.3 twice
+// Rejected: E11.1 twice
 // The observers stay on the list, and each call of `cancel` calls them.
 
 import Foundation

@@ -1,4 +1,4 @@
-// Rejected: E11.5 wrong value
+// Rejected: E11.1 wrong value
 // The observers are called before the flag is set.
 
 import Foundation

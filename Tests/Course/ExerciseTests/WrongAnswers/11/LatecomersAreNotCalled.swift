@@ -1,4 +1,4 @@
-// Rejected: E11.2 lost
+// Rejected: E11.1 lost
 // A late observer is not added to the list, and not called either.
 
 import Foundation

@@ -1,4 +1,4 @@
-// Rejected: E11.4 wrongly called
+// Rejected: E11.1 wrongly called
 // The registration does nothing.
 
 import Foundation

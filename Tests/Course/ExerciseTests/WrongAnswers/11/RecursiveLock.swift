@@ -1,4 +1,4 @@
-// Rejected: E11.11 called under a lock
+// Rejected: E11.1 called under a lock
 // The observers are called under a recursive lock. Other threads cannot take
 // it.
 

@@ -1,4 +1,4 @@
-// Rejected: E11.4 lost
+// Rejected: E11.1 lost
 // A registration stores the index of its observer in an array. When another observer is removed,
 // the indices change.
 
