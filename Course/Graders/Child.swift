@@ -20,6 +20,8 @@ enum Child {
     /// that an answer may keep its handlers in one.
     private static let settings = [
         "SWIFT_BACKTRACE": "enable=no", "SWIFT_DETERMINISTIC_HASHING": "1",
+        // Each further arena of the allocator reserves 64 MB, in vain: one thread runs at a time.
+        "MALLOC_ARENA_MAX": "1",
     ]
 
     /// The running process groups: see ``Interruption``.
