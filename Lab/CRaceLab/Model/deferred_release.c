@@ -59,11 +59,9 @@ bool rl_could_precede_release(const thread *t, int8_t *holder) {
     return false;
 }
 
-uintptr_t rl_missed_releases_of(const lock *l) { return l->address + 1; }
-
 void rl_misses_release(int by, int holder) {
     const lock *missed = lab.threads[by].waits_for;
-    rl_note_effect(RL_ATOMIC_READ, rl_missed_releases_of(missed), 0);
+    rl_note_effect(RL_ATOMIC_READ, rl_missed_releases_of(missed->address), 0);
     rl_wake(holder);
     for (int i = 0; i < lab.thread_count; i++)
         if (lab.threads[i].missed == missed) rl_wake(i);

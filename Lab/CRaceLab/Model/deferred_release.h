@@ -16,5 +16,3 @@ bool rl_could_precede_release(const thread *t, int8_t *holder);
 /// The early attempt that this thread has just made depends on the next step of the holder, and on
 /// each thread that takes a lock which the holder releases later.
 void rl_misses_release(int by, int holder);
-/// The address of what such attempts read: whether the releases of this lock can come later.
-uintptr_t rl_missed_releases_of(const lock *l);

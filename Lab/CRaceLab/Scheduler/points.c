@@ -94,7 +94,7 @@ void rl_look_for_loop(thread *t, uintptr_t stack) {
     if (!t->spinning || t->is_vain || !t->missed) return;
     // The attempt came before a release that has now happened.
     rl_is_released(t->missed, false);
-    rl_note_effect(RL_ATOMIC_WRITE, rl_missed_releases_of(t->missed), 0);
+    rl_note_effect(RL_ATOMIC_WRITE, rl_missed_releases_of(t->missed->address), 0);
     t->missed = NULL;
     rl_has_missed_release(t);
 }

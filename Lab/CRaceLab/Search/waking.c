@@ -15,10 +15,13 @@ static void wake_dependent(uint8_t kind, uintptr_t address, bool is_in_runtime) 
         sleepers[i] = (rl_sleeper){lab.threads[i].address, lab.sleeping_kinds[i]};
     lab.sleeping = rl_still_asleep(lab.sleeping, sleepers, lab.sleeping_in_runtime, kind, address,
                                    is_in_runtime);
-    if (is_in_runtime || rl_is_about_tasks(kind)) lab.sleeping &= ~lab.asleep_early;
-    lab.asleep_early = is_in_runtime || rl_is_about_tasks(kind)
-                           ? 0
-                           : rl_still_asleep_early(lab.asleep_early, sleepers, kind, address);
+    if (is_in_runtime || rl_is_about_tasks(kind)) {
+        // What an early attempt does in the runtime is not known.
+        lab.sleeping &= ~lab.asleep_early;
+        lab.asleep_early = 0;
+    } else {
+        lab.asleep_early = rl_still_asleep_early(lab.asleep_early, sleepers, kind, address);
+    }
 }
 
 /// Records an operation at an address. Removes the threads whose steps depend on it from the sleep

@@ -26,6 +26,9 @@ static inline bool rl_is_release(uint8_t kind) {
     return kind == RL_UNLOCK || kind == RL_SHARED_UNLOCK;
 }
 
+/// The address of what early attempts read: whether the releases of this lock can come later.
+static inline uintptr_t rl_missed_releases_of(uintptr_t lock) { return lock + 1; }
+
 /// How a lock, a semaphore or a queue is available.
 enum { RL_FREE_FOR_ONE = 1, RL_FREE_FOR_READERS = 2, RL_COUNTED = 4, RL_EMPTY = 8 };
 
@@ -63,6 +66,7 @@ static inline bool rl_is_about_tasks(uint8_t kind) {
 
 // MARK: - Are two steps dependent?
 
+/// Whether a reader takes or releases a lock.
 static inline bool rl_is_readers(uint8_t kind) {
     return kind == RL_SHARED_LOCK || kind == RL_TRY_SHARED_LOCK || kind == RL_SHARED_UNLOCK;
 }

@@ -137,12 +137,11 @@ typedef struct {
 struct rl_plan {
     const uint32_t *choices;  // see `rl_choice`
     uint32_t length;
-    uint64_t fingerprint;    // of the execution before the last choice; 0: unknown
-    rl_thread_set sleeping;  // the sleep set at the last choice …
-    rl_thread_set
-        asleep_early;  // … the threads whose early attempt would repeat what was explored …
-    rl_thread_set in_runtime;  // … and those of them with unannounced effects in the runtime
-    const uint8_t *kinds;      // the kinds of the sleeping threads' steps, as executed; or NULL
+    uint64_t fingerprint;        // of the execution before the last choice; 0: unknown
+    rl_thread_set sleeping;      // the sleep set at the last choice …
+    rl_thread_set asleep_early;  // … those whose early attempt would repeat what was explored …
+    rl_thread_set in_runtime;    // … and those of them with unannounced effects in the runtime
+    const uint8_t *kinds;        // the kinds of the sleeping threads' steps, as executed; or NULL
     // For each thread that does not sleep: reading one of the first so many stores would repeat what
     // has been explored; or NULL.
     const uint32_t *slept;

@@ -283,7 +283,7 @@ extension Reduction {
             if rl_first_conflict(begin, end, attempt.effects + e) != nil { return true }
         }
         own.pointee = attempt.effects[0]
-        own.pointee.address += 1
+        own.pointee.address = rl_missed_releases_of(own.pointee.address)
         return rl_first_conflict(begin, end, own) != nil
     }
 
