@@ -188,9 +188,6 @@ static void touch(thread *t) {
 }
 
 static void look_at_access(rl_kind kind, uintptr_t address, bool is_announcement, rl_place place) {
-    const bool is_own_stack =
-        address >= (uintptr_t)__builtin_frame_address(0) && address < me->stack_base;
-    if (is_own_stack || !rl_on_lab_thread() || me->fate != STAYS) return;
     thread *t = my_thread();
     touch(t);
     if (rl_is_known_unannounced(t, address, place.pc))
@@ -206,6 +203,9 @@ static void look_at_access(rl_kind kind, uintptr_t address, bool is_announcement
 }
 
 static void access_memory(rl_kind kind, uintptr_t address, bool is_announcement, rl_place place) {
+    const bool is_own_stack =
+        address >= (uintptr_t)__builtin_frame_address(0) && address < me->stack_base;
+    if (is_own_stack || !rl_on_lab_thread() || me->fate != STAYS) return;
     look_at_access(kind, address, is_announcement, place);
     rl_clean_stack();
 }
@@ -314,6 +314,7 @@ void __tsan_func_entry(void *caller) {
     (void)caller;
     if (!rl_active) return;
     rl_place place = RL_CALLER;
+    if (rl_is_known_entry(place.pc)) return;
     rl_note_sanitized(place.pc);
     const uintptr_t atomic = rl_unseen_atomic(place.pc);
     rl_clean_stack();

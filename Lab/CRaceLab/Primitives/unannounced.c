@@ -103,9 +103,12 @@ bool rl_is_private(const thread *t, uintptr_t address) {
 
 /// Whether an access is a part of the one that its statement has announced, such as that to a field of
 /// a property.
-static bool is_part_of_announced(const thread *t, uintptr_t address, rl_place place) {
+static bool is_part_of_announced(thread *t, uintptr_t address, rl_place place) {
     if (t->open_count > 0 || address == t->begun) return true;
-    if (address < t->begun || !rl_are_in_one_block(t->begun, address)) return false;
+    if (address < t->begun) return false;
+    if (!t->begun_in_is_known) t->begun_in = rl_extent_with(t->begun);
+    t->begun_in_is_known = true;
+    if (address - t->begun_in.start >= t->begun_in.size) return false;
     rl_ignore();
     rl_line one, other;
     const bool is_one = rl_find_line(place.pc - 1, &one) && rl_find_line(t->begun_at - 1, &other) &&
@@ -136,6 +139,7 @@ void rl_meet_announced(rl_kind kind, uintptr_t address, rl_place place) {
     thread *t = my_thread();
     t->begun = address;
     t->begun_at = place.pc;
+    t->begun_in_is_known = false;
     check(kind, address, place, true);
 }
 

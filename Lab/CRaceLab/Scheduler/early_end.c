@@ -110,9 +110,9 @@ void rl_end_reporting_crashes(void) {
     if (rl_recording) return;
     for (size_t i = 0; i < CRASH_COUNT; i++) {
         struct sigaction now;
-        sigaction(crashes[i], NULL, &now);
-        if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_crash)
-            sigaction(crashes[i], &before[i], NULL);
+        sigaction(crashes[i], &before[i], &now);
+        const bool is_ours = (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_crash;
+        if (!is_ours) sigaction(crashes[i], &now, NULL);
     }
 }
 

@@ -35,6 +35,7 @@ void rl_make_thread(int index) {
     t->accesses = 0;
     t->draws = 0;
     t->begun = t->begun_at = 0;
+    t->begun_in_is_known = false;
     t->clock_reads = t->clock_read_at = 0;
     rl_forget_visits(t);
     t->block_count = t->block_words = 0;

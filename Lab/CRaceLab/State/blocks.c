@@ -54,17 +54,22 @@ void rl_allocated(void *memory, size_t size) {
     rl_clean_stack();
 }
 
-bool rl_are_in_one_block(uintptr_t first, uintptr_t second) {
+extent rl_extent_with(uintptr_t address) {
     for (int i = 0; i < lab.thread_count; i++) {
-        const block_of_memory *b = rl_block_with(&lab.threads[i], first);
-        if (b) return second - b->start < b->size;
+        const block_of_memory *b = rl_block_with(&lab.threads[i], address);
+        if (b) return (extent){b->start, b->size};
     }
     // The memory of a block that was freed may be that of a later one.
     for (size_t i = lab.set_up_count; i > 0; i--) {
-        const extent *b = &lab.set_up_blocks[i - 1];
-        if (first - b->start < b->size) return second - b->start < b->size;
+        const extent b = lab.set_up_blocks[i - 1];
+        if (address - b.start < b.size) return b;
     }
-    return false;
+    return (extent){0, 0};
+}
+
+bool rl_are_in_one_block(uintptr_t first, uintptr_t second) {
+    const extent b = rl_extent_with(first);
+    return second - b.start < b.size;
 }
 
 // MARK: - The stacks of tasks

@@ -401,9 +401,13 @@ bool rl_is_sanitized(uintptr_t pc) {
     return call_site_of(pc)->is_in_sanitized = true;
 }
 
+bool rl_is_known_entry(uintptr_t pc) {
+    const call_site *site = call_site_of(pc);
+    return site->is_entry_of_sanitized && site->atomics_are_known;
+}
+
 void rl_note_sanitized(uintptr_t pc) {
     uintptr_t start = 0;
-    if (call_site_of(pc)->is_entry_of_sanitized) return;
     call_site_of(pc)->is_entry_of_sanitized = true;
     rl_ignore();
     const bool is_known = rl_size_of_function(pc, &start) > 0;

@@ -36,6 +36,8 @@ bool rl_is_compilers_cache(uintptr_t pc, uintptr_t address);
 /// operation in it that makes no call; 0 if there is none.
 uintptr_t rl_unseen_atomic(uintptr_t pc);
 
+/// Whether a call of `__tsan_func_entry` is known, and its function contains no such operation.
+bool rl_is_known_entry(uintptr_t pc);
 /// A function that is compiled with `-sanitize=thread` has called `__tsan_func_entry`.
 void rl_note_sanitized(uintptr_t pc);
 /// Whether a function is compiled without the setting and contains an atomic operation, such as that of
