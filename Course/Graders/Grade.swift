@@ -280,8 +280,8 @@ public struct Grader: Sendable {
         if ending == .status(0), met.count == requirements.count {
             return Grade(exercise, .passed, met: met, printed: printed(folder))
         }
-        if ending == .signal(SIGINT) {
-            return Grade(exercise, .unavailable("the grading was interrupted"))
+        if let why = whyNotGraded(ending, folder) {
+            return Grade(exercise, .unavailable(why), met: met, printed: printed(folder))
         }
         var failure = Failure(ending, limits)
         if let id = begun, exercise.requirement(id)?.hasPrograms == true {
@@ -293,6 +293,18 @@ public struct Grader: Sendable {
             failure = known
         }
         return Grade(exercise, .failed(failure), met: met, unmet: begun, printed: printed(folder))
+    }
+
+    /// The reason why the end of an answer's process says nothing about the answer, if it does not.
+    private func whyNotGraded(_ ending: Child.Ending, _ folder: URL) -> String? {
+        switch ending {
+        case .signal(SIGINT): "the grading was interrupted"
+        case .didNotStart(let why): "its process could not be started: \(why)"
+        case .signal:
+            printed(folder).split(separator: "\n").last { $0.hasPrefix(Failure.noThread) }
+                .map { "\($0); --megabytes allows more memory" }
+        default: nil
+        }
     }
 
     /// Compiles an answer that has passed with optimization, and checks the requirements again that
@@ -406,6 +418,9 @@ extension Failure {
         return failure
     }
 
+    /// The beginning of what the lab prints before it ends the process.
+    static let noThread = "RaceLab could not start a thread"
+
     static let forged = Failure(
         reason: "forged",
         detail: "the process of the answer wrote a verdict that is not the grader's")
@@ -449,7 +464,7 @@ extension Failure {
         case .status(let status):
             self.init(reason: "crash", detail: "its process ended with status \(status)")
         case .didNotStart(let why):
-            self.init(reason: "not tried", detail: why)
+            self.init(reason: "crash", detail: "its process could not be started: \(why)")
         }
     }
 }

@@ -41,7 +41,7 @@ extension Requirement {
             + "its first use, a random number, or the address of an object?",
         "crash": "What does the line assume at which the process ended, and when is that untrue?",
         "too much output": nil, "killed": nil, "forged": nil, "no verdict": nil,
-        "not explored": nil, "not controlled": nil, "not tried": nil,
+        "not explored": nil, "not controlled": nil,
     ]
 
     private static let otherQuestions = [

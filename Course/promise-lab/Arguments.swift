@@ -114,10 +114,11 @@ struct Arguments: Sendable {
     }
 
     /// The value of an option that takes a number; without it, the default.
-    func number(_ argument: Argument, or usual: Int) throws -> Int {
+    func number(_ argument: Argument, or usual: Int, atLeast least: Int = 1) throws -> Int {
         guard let text = self[argument] else { return usual }
-        guard let number = Int(text), (1...Int.max >> 20).contains(number) else {
-            throw Mistake("\(argument.name) takes a number greater than 0, not '\(text)'")
+        guard let number = Int(text), (least...Int.max >> 20).contains(number) else {
+            throw Mistake(
+                "\(argument.name) takes a number greater than \(least - 1), not '\(text)'")
         }
         return number
     }

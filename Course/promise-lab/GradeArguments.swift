@@ -13,7 +13,7 @@ extension Command {
     private static let format = Argument.format(["text", "html"], excludes: [replayed.name])
     private static let megabytes = Argument.option(
         "--megabytes", "N",
-        "the limit on memory for an answer, in addition to the program's (1024)")
+        "the limit on memory for an answer, in addition to the program's (1024; at least 512)")
     private static let submissions = Argument.option(
         "--submissions", "FOLDER", "a folder with a sub-folder for each student: grades them all",
         excludes: [Argument.workbook, file, replayed, schedule, format].map(\.name))
@@ -61,7 +61,7 @@ extension Command {
     ) { arguments in
         var limits = Limits()
         limits.seconds = try arguments.number(.seconds, or: limits.seconds)
-        limits.memory = try arguments.number(megabytes, or: limits.memory >> 20) << 20
+        limits.memory = try arguments.number(megabytes, or: limits.memory >> 20, atLeast: 512) << 20
         if let folder = arguments[submissions] {
             return try SubmissionsCommand.run(
                 SubmissionsCommand.Task(

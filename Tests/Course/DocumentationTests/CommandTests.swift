@@ -85,7 +85,8 @@ struct CommandTests {
             ("compare R01", "missing argument: what to compare, two of Stage1Naive, "),
             ("compare Stage1Naive BoltsStyle --stage 1 R01", "takes two subjects, not 3"),
             ("compare Stage1Naive Bolt R01", "there is no 'Bolt' to compare"),
-            ("grade 5 --megabytes 99999999999999999", "a number greater than 0, not"),
+            ("grade 5 --megabytes 99999999999999999", "a number greater than 511, not"),
+            ("grade 5 --megabytes 511", "--megabytes takes a number greater than 511, not '511'"),
             ("exercise 12 --variant x", "--variant takes a number greater than 0, not 'x'"),
             ("exercise --start 12 13", "unexpected argument '13' (see promise-lab help exercise)"),
         ])

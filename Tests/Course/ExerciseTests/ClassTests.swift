@@ -71,6 +71,9 @@ struct ClassTests {
             try answer(
                 "var all: [[UInt8]] = []; while true { all.append([UInt8](repeating: 1, count: 1 << 24)) }"
             ))
+        // As the lab does where the limit on memory leaves no room for a thread.
+        try submitted.add(
+            "ida", try answer("fatalError(\"\\nRaceLab could not start a thread: no memory\")"))
         try submitted.add("hugo", String(contentsOf: Exercise(number: 5)!.stub, encoding: .utf8))
         let result = try grade(submitted, "--seconds", "3", "--megabytes", "512")
         #expect(result.status == 0, "\(result.errors)")
@@ -83,6 +86,7 @@ struct ClassTests {
         #expect(rows["fritz"]?.contains("too much output") == true, "\(rows["fritz"] ?? "")")
         #expect(rows["gerda"]?.contains("crash") == true, "\(rows["gerda"] ?? "")")
         #expect(rows["hugo"] == "not attempted")
+        #expect(rows["ida"]?.contains("not graded") == true, "\(rows["ida"] ?? "")")
         #expect(result.output.contains(#/emil +0 of 14 passed; 5 does not compile\n/#))
         #expect(result.output.contains(#/hugo +0 of 14 passed\n/#))
     }
