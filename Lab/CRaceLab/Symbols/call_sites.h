@@ -46,6 +46,11 @@ bool rl_is_unseen_lock(rl_place place);
 rl_place rl_place_of_unseen_lock(rl_place place);
 /// Whether a function is compiled with `-sanitize=thread`. It has been called by now.
 bool rl_is_sanitized(uintptr_t pc);
+/// Whether two return addresses belong to the same function.
+bool rl_are_in_one_function(uintptr_t pc, uintptr_t other);
+/// Whether the code between two return addresses calls a function into which the compiler has moved the
+/// copy of a value, such as one of a generic type.
+bool rl_copies_between(uintptr_t begin, uintptr_t end);
 
 /// The place in the code under test that calls the runtime; `pc` is 0 if it has left the stack.
 rl_place rl_place_of_await(rl_place place);
