@@ -2,6 +2,7 @@
     import Foundation
     import RaceLab
     import RaceLabTesting
+    import SharedSuite
     import Testing
 
     /// Locks of the threads library in properties. `&mutex` passes the property's address to C.
@@ -110,6 +111,15 @@
                 scenario.thread("opens") { gate.open() }
             }
             Self.expectTwoOrders(opened)
+        }
+
+        @Test("also in a target that is compiled without calls for atomics")
+        func withoutTheSetting() {
+            let exploration = explore { scenario in
+                let counter = ThreadsMutexWithoutTheSetting()
+                for name in ["first", "second"] { scenario.thread(name) { counter.increment() } }
+            }
+            Self.expectTwoOrders(exploration)
         }
 
         @Test("readers of a readers-writer lock do not conflict")
