@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 
 /// A counter behind a `Mutex`, in a target that is not compiled with `-sanitize=thread`. The lab
@@ -10,6 +11,22 @@ public final class LockWithoutTheSetting: @unchecked Sendable {
 
     public func increment() {
         mutex.withLock { _ in count += 1 }
+    }
+}
+
+/// A counter behind a mutex of the threads library, in such a target.
+public final class ThreadsMutexWithoutTheSetting: @unchecked Sendable {
+    private var mutex = pthread_mutex_t()
+    public private(set) var count = 0
+
+    public init() { pthread_mutex_init(&mutex, nil) }
+
+    deinit { pthread_mutex_destroy(&mutex) }
+
+    public func increment() {
+        pthread_mutex_lock(&mutex)
+        count += 1
+        pthread_mutex_unlock(&mutex)
     }
 }
 

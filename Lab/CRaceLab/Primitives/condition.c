@@ -195,6 +195,7 @@ REAL(on_condition, real_broadcast, "pthread_cond_broadcast")
 /// A wait is two steps: the first atomically releases the lock and falls asleep; the second, after
 /// a signal, takes the lock back.
 static int sleep_on(pthread_cond_t *condition, pthread_mutex_t *mutex, bool timed, rl_place place) {
+    rl_is_used_as_lock(mutex, place);
     rl_point(&fall_asleep_on, condition, place);
     fall_asleep(condition);
     if (rl_is_free(mutex)) {
@@ -222,7 +223,7 @@ static bool has_done_work_instead(pthread_mutex_t *mutex) {
 
 int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
     if (rl_is_observing) rl_observer_gives_up();
-    IS_LISTENED_TO(place);
+    IS_LISTENED_TO_ON(condition, place);
     if (!is_listened_to && has_done_work_instead(mutex)) return 0;
     if (!is_listened_to) return real_wait()(condition, mutex);
     return sleep_on(condition, mutex, false, place);
@@ -231,14 +232,14 @@ int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
 int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
                            const struct timespec *until) {
     if (rl_is_observing) rl_observer_gives_up();
-    IS_LISTENED_TO(place);
+    IS_LISTENED_TO_ON(condition, place);
     if (!is_listened_to && has_done_work_instead(mutex)) return 0;
     if (!is_listened_to) return real_timedwait()(condition, mutex, until);
     return sleep_on(condition, mutex, true, place);
 }
 
 int pthread_cond_signal(pthread_cond_t *condition) {
-    IS_LISTENED_TO(place);
+    IS_LISTENED_TO_ON(condition, place);
     if (is_listened_to) {
         rl_point(&signal_one, condition, place);
         wake_sleepers(condition, false);
@@ -247,7 +248,7 @@ int pthread_cond_signal(pthread_cond_t *condition) {
 }
 
 int pthread_cond_broadcast(pthread_cond_t *condition) {
-    IS_LISTENED_TO(place);
+    IS_LISTENED_TO_ON(condition, place);
     if (is_listened_to) {
         rl_point(&signal_one, condition, place);
         wake_sleepers(condition, true);

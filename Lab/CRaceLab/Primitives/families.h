@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "Primitives/unannounced.h"
 #include "Symbols/call_sites.h"
 
 /// A bit for each family that the lab does not observe, or that a test has disabled.
@@ -20,3 +21,8 @@ static inline bool rl_sees(rl_family family, rl_place place) {
 #define IS_LISTENED_TO(place)   \
     rl_place place = RL_CALLER; \
     bool is_listened_to = rl_sees(FAMILY, place) && rl_is_call_of_program(&place)
+
+/// The same in a function that is called on a lock or a condition.
+#define IS_LISTENED_TO_ON(variable, place) \
+    IS_LISTENED_TO(place);                 \
+    if (is_listened_to) rl_is_used_as_lock(variable, place)

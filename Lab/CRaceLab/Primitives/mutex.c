@@ -201,7 +201,7 @@ static bool asks_again(pthread_mutex_t *mutex, int *answer) {
 
 int pthread_mutex_lock(pthread_mutex_t *mutex) {
     if (rl_is_observing) rl_observer_locks(mutex, release_mutex);
-    IS_LISTENED_TO(place);
+    IS_LISTENED_TO_ON(mutex, place);
     if (!is_listened_to) {
         if (rl_finds_out_about_lock(mutex, place)) return real_lock()(mutex);
         if (rl_active && rl_is_lock_of_runtime(place))
@@ -216,7 +216,7 @@ int pthread_mutex_lock(pthread_mutex_t *mutex) {
 }
 
 int pthread_mutex_trylock(pthread_mutex_t *mutex) {
-    IS_LISTENED_TO(place);
+    IS_LISTENED_TO_ON(mutex, place);
     if (!is_listened_to) return real_trylock()(mutex);
     int answer;
     if (asks_again(mutex, &answer)) return answer == EDEADLK ? EBUSY : answer;
@@ -225,7 +225,7 @@ int pthread_mutex_trylock(pthread_mutex_t *mutex) {
 }
 
 int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until) {
-    IS_LISTENED_TO(place);
+    IS_LISTENED_TO_ON(mutex, place);
     if (!is_listened_to) return real_timedlock()(mutex, until);
     int answer;
     if (asks_again(mutex, &answer)) return answer;
@@ -241,7 +241,7 @@ bool rl_is_free(pthread_mutex_t *mutex) {
 
 int pthread_mutex_unlock(pthread_mutex_t *mutex) {
     if (rl_is_observing) rl_observer_unlocks(mutex);
-    IS_LISTENED_TO(place);
+    IS_LISTENED_TO_ON(mutex, place);
     if (is_listened_to && rl_is_free(mutex)) {
         rl_is_misused(RL_RELEASED_FREE_LOCK, place);
         return EPERM;

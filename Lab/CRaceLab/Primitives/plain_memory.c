@@ -31,6 +31,7 @@
 #include "Scheduler/points.h"
 #include "State/blocks.h"
 #include "Symbols/call_sites.h"
+#include "Symbols/copies.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -45,15 +46,16 @@ const rl_operation rl_modify = {.kind = RL_MODIFY, .carry_out = check_access};
 
 // MARK: - Accesses that last
 
-static void begin_lasting_access(const void *address, const void *buffer, bool modifies) {
+static void begin_lasting_access(const void *address, const void *buffer, bool modifies,
+                                 uintptr_t pc) {
     thread *t = my_thread();
     MAKE_ROOM(t->open, t->open_count, t->open_capacity, 8);
     t->open[t->open_count++] =
-        (open_access){buffer, (uintptr_t)address, t->clock.at[me->thread], t->pc, modifies};
+        (open_access){buffer, (uintptr_t)address, t->clock.at[me->thread], t->pc, pc, modifies};
     rl_clean_stack();
 }
 
-static void end_lasting_access(const void *buffer) {
+static void end_lasting_access(const void *buffer, uintptr_t pc) {
     if (!rl_on_lab_thread()) return;
     thread *t = my_thread();
     for (size_t i = t->open_count; i > 0; i--) {
@@ -61,7 +63,9 @@ static void end_lasting_access(const void *buffer) {
         const open_access ended = t->open[i - 1];
         t->open_count--;
         memmove(&t->open[i - 1], &t->open[i], (t->open_count - (i - 1)) * sizeof *t->open);
-        if (ended.may_be_by_pointer && rl_is_sanitized(ended.pc)) rl_passed_by_pointer(ended.pc);
+        if (ended.may_be_by_pointer && rl_is_sanitized(ended.pc) &&
+            !rl_copies_between(ended.begun_at, pc))
+            rl_passed_by_pointer(ended.pc);
         return;
     }
 }
@@ -187,6 +191,10 @@ static void touch(thread *t) {
     if (t->open_count > 0) t->open[t->open_count - 1].may_be_by_pointer = false;
 }
 
+void rl_is_changed_by_runtime(void) {
+    if (rl_active && rl_on_lab_thread()) touch(my_thread());
+}
+
 static void look_at_access(rl_kind kind, uintptr_t address, bool is_announcement, rl_place place) {
     thread *t = my_thread();
     touch(t);
@@ -235,14 +243,15 @@ void swift_beginAccess(void *address, void *buffer, uintptr_t flags, void *pc) {
     if (!rl_active) {
         heard++;
         if (rl_is_observing) rl_touch(address);
-    } else if (rl_is_under_test(place.pc) && rl_sees(RL_ACCESSES, place)) {
+    } else if (rl_is_under_test(place.pc) && rl_sees(RL_ACCESSES, place) &&
+               !rl_is_access_to_lock(place.pc)) {
         const bool modifies = flags & 1;
         const size_t races = lab.race_count;
         rl_point(modifies ? &rl_modify : &rl_read, address, rl_place_in_source(place));
         if (lab.race_count > races) doubt_race(place);
         rl_meet_announced(modifies ? RL_MODIFY : RL_READ, (uintptr_t)address, place);
         if (flags & IS_TRACKED && rl_sees(RL_LASTING_ACCESSES, place))
-            begin_lasting_access(address, buffer, modifies);
+            begin_lasting_access(address, buffer, modifies, place.pc);
     }
     real_begin_access()(address, buffer, flags, pc);
 }
@@ -252,7 +261,7 @@ REAL(end_access, real_end_access, "swift_endAccess")
 
 /// Debug code calls this at the end of an access that is tracked.
 void swift_endAccess(void *buffer) {
-    if (rl_active) end_lasting_access(buffer);
+    if (rl_active) end_lasting_access(buffer, RL_CALLER.pc);
     real_end_access()(buffer);
 }
 

@@ -5,3 +5,6 @@
 #include "Scheduler/operation.h"
 
 extern const rl_operation rl_read, rl_modify;
+
+/// The runtime changes a variable for Swift code, such as a weak reference.
+void rl_is_changed_by_runtime(void);

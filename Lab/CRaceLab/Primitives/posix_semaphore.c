@@ -8,6 +8,7 @@
 #include "Primitives/next_symbol.h"
 #include "Primitives/queue_work.h"
 #include "Primitives/semaphore.h"
+#include "Primitives/unannounced.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "State/shadow.h"
@@ -48,8 +49,10 @@ static bool is_by_program(sem_t *semaphore, rl_place place) {
     if (!rl_is_of_lab() || rl_is_ignoring() || !rl_is_of_program(place.pc)) return false;
     const bool is_shared = ((const int *)semaphore)[2] != 0;
     if (is_shared) rl_meet_outside(shared, place);
-    if (rl_active) meet(semaphore);
-    return rl_active;
+    if (!rl_active) return false;
+    rl_is_used_as_lock(semaphore, place);
+    meet(semaphore);
+    return true;
 }
 
 /// Returns the result of a step that waits or tries: `error` is that of a step that failed.

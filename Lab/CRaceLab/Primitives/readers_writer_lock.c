@@ -78,7 +78,7 @@ static void refuse_if_writers_go_first(const pthread_rwlock_t *lock, rl_place pl
 
 int pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
     if (rl_is_observing) rl_observer_locks(lock, release_rwlock);
-    IS_LISTENED_TO(place);
+    IS_LISTENED_TO_ON(lock, place);
     if (!is_listened_to) return real_rdlock()(lock);
     refuse_if_writers_go_first(lock, place);
     rl_point(&read_lock, lock, place);
@@ -86,7 +86,7 @@ int pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
 }
 
 int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock) {
-    IS_LISTENED_TO(place);
+    IS_LISTENED_TO_ON(lock, place);
     if (!is_listened_to) return real_tryrdlock()(lock);
     refuse_if_writers_go_first(lock, place);
     uint32_t step = rl_point(&try_read_lock, lock, place);
@@ -95,14 +95,14 @@ int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock) {
 
 int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
     if (rl_is_observing) rl_observer_locks(lock, release_rwlock);
-    IS_LISTENED_TO(place);
+    IS_LISTENED_TO_ON(lock, place);
     if (!is_listened_to) return real_wrlock()(lock);
     rl_point(&write_lock, lock, place);
     return really(real_wrlock(), lock);
 }
 
 int pthread_rwlock_trywrlock(pthread_rwlock_t *lock) {
-    IS_LISTENED_TO(place);
+    IS_LISTENED_TO_ON(lock, place);
     if (!is_listened_to) return real_trywrlock()(lock);
     uint32_t step = rl_point(&try_write_lock, lock, place);
     return rl_got_it(step) ? really(real_wrlock(), lock) : EBUSY;
@@ -110,7 +110,7 @@ int pthread_rwlock_trywrlock(pthread_rwlock_t *lock) {
 
 int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
     if (rl_is_observing) rl_observer_unlocks(lock);
-    IS_LISTENED_TO(place);
+    IS_LISTENED_TO_ON(lock, place);
     if (is_listened_to && !rl_is_held(lock) && real_trywrlock()(lock) == 0) {
         real_rwunlock()(lock);
         rl_is_misused(RL_RELEASED_FREE_LOCK, place);

@@ -5,6 +5,7 @@
 #include "Primitives/atomic.h"
 #include "Primitives/families.h"
 #include "Primitives/next_symbol.h"
+#include "Primitives/plain_memory.h"
 #include "Scheduler/operation.h"
 #include "Scheduler/points.h"
 #include "Search/reference_counts.h"
@@ -228,6 +229,7 @@ static void come_to_load(const void *reference, rl_place place) {
 #define FORMS_WEAK_REFERENCE(name)               \
     REAL(on_weak_and_object, real_##name, #name) \
     void *name(void *reference, void *object) {  \
+        rl_is_changed_by_runtime();              \
         rl_refers_weakly(reference, object);     \
         return real_##name()(reference, object); \
     }
@@ -247,6 +249,7 @@ static void come_to_load(const void *reference, rl_place place) {
 #define COPIES_WEAK_REFERENCE(name)         \
     REAL(on_two_weak, real_##name, #name)   \
     void *name(void *to, void *from) {      \
+        rl_is_changed_by_runtime();         \
         rl_copies_weak_reference(to, from); \
         return real_##name()(to, from);     \
     }

@@ -15,6 +15,7 @@
 #include "Scheduler/outside.h"
 #include "State/blocks.h"
 #include "Symbols/call_sites.h"
+#include "Symbols/copies.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -28,12 +29,14 @@ typedef struct {
 } places;
 
 /// Shared with child processes: the parent replays what they have found.
-static places *unannounced;
+static places *unannounced, *of_locks;
 
 __attribute__((constructor)) static void make_places(void) {
     const int access = PROT_READ | PROT_WRITE, flags = MAP_SHARED | MAP_ANONYMOUS;
-    void *memory = mmap(NULL, sizeof(places), access, flags, -1, 0);
-    unannounced = memory == MAP_FAILED ? NULL : memory;
+    places *memory = mmap(NULL, 2 * sizeof(places), access, flags, -1, 0);
+    if (memory == MAP_FAILED) return;
+    unannounced = memory;
+    of_locks = memory + 1;
 }
 
 /// Returns the number of places if it is none of them.
@@ -162,5 +165,21 @@ void rl_passed_by_pointer(uintptr_t pc) {
                         (rl_place){.pc = race->second_pc});
     }
 }
+
+void rl_is_used_as_lock(const void *variable, rl_place place) {
+    const thread *t = my_thread();
+    for (size_t i = 0; i < t->open_count; i++) {
+        const open_access *o = &t->open[i];
+        if (o->address != (uintptr_t)variable || !o->may_be_by_pointer ||
+            contains(of_locks, o->begun_at))
+            continue;
+        if (!rl_are_in_one_function(o->begun_at, place.pc)) continue;
+        if (!of_locks || of_locks->count == MOST_PLACES) return;
+        of_locks->at[of_locks->count++] = o->begun_at;
+        lab.has_more_steps = true;
+    }
+}
+
+bool rl_is_access_to_lock(uintptr_t pc) { return contains(of_locks, pc); }
 
 #endif

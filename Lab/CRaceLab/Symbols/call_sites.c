@@ -21,6 +21,7 @@ typedef struct {
     uint8_t origin, source;
     bool allocating_is_known, is_allocating, atomics_are_known;
     bool registering_is_known, is_registering;
+    uint8_t copying;  // see copies.c
     // Of a beginning of a function, of the call there, of another one.
     bool is_sanitized, is_entry_of_sanitized, is_in_sanitized;
     uintptr_t statement;  // the address of the statement of a call without a line; 0: unknown
@@ -405,6 +406,8 @@ bool rl_is_known_entry(uintptr_t pc) {
     const call_site *site = call_site_of(pc);
     return site->is_entry_of_sanitized && site->atomics_are_known;
 }
+
+uint8_t *rl_copying_at(uintptr_t pc) { return &call_site_of(pc)->copying; }
 
 void rl_note_sanitized(uintptr_t pc) {
     uintptr_t start = 0;

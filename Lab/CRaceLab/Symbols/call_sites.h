@@ -48,6 +48,8 @@ bool rl_is_unseen_lock(rl_place place);
 rl_place rl_place_of_unseen_lock(rl_place place);
 /// Whether a function is compiled with `-sanitize=thread`. It has been called by now.
 bool rl_is_sanitized(uintptr_t pc);
+/// What copies.c remembers of a place, 0 at first; valid until the next call.
+uint8_t *rl_copying_at(uintptr_t pc);
 
 /// The place in the code under test that calls the runtime; `pc` is 0 if it has left the stack.
 rl_place rl_place_of_await(rl_place place);

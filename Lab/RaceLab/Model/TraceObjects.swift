@@ -194,8 +194,8 @@ struct Objects {
     private struct Known {
         /// The key is the address of the metadata of a class.
         var ofLibrary: [UInt: Bool] = [:]
-        /// The name that a line of source assigns to.
-        var assigned: [String: String?] = [:]
+        /// The name to which a line of source assigns an instance of a class.
+        var assigned: [[String]: String?] = [:]
     }
 
     private static let known = ForkSafeLock(Known())
@@ -258,25 +258,37 @@ struct Objects {
     private func instance(_ object: rl_object) -> Instance {
         let site = sites[UInt(object.pc)]
         let line = site.flatMap { SourceText.line($0.line, of: $0.path) }
+        let type = Objects.className(object.type)
         return Instance(
-            type: Objects.className(object.type),
+            type: type,
             maker: object.maker < 0 ? nil : Int(object.maker), number: numbers[object.order],
-            name: line.flatMap(Objects.assignedName))
+            name: line.flatMap { Objects.assignedName(in: $0, of: type) })
     }
 
     /// `next` in `let next = AWPromise<Int>()` and in `self.next = …`.
-    private static func assignedName(in line: String) -> String? {
+    private static func assignedName(in line: String, of type: String) -> String? {
         known.withLock { known in
-            if let name = known.assigned[line] { return name }
-            let name = parsedName(in: line)
-            known.assigned.updateValue(name, forKey: line)
+            let key = [line, type]
+            if let name = known.assigned[key] { return name }
+            let name = parsedName(in: line, of: type)
+            known.assigned.updateValue(name, forKey: key)
             return name
         }
     }
 
-    private static func parsedName(in line: String) -> String? {
+    static func parsedName(in line: String, of type: String) -> String? {
         let pattern =
             #/^(?:(?:private|fileprivate|public|package|internal|final|static|lazy|weak|nonisolated\(unsafe\))\s+)*(?:(?:let|var)\s+|self\.)?([\p{L}_][\p{L}\p{N}_]*)\s*(?::[^=]*)?=[^=]/#
-        return line.firstMatch(of: pattern).map { String($0.1) }
+        guard let first = line.firstMatch(of: pattern) else { return nil }
+        // In `let a = A(), b = B()`, the one whose value names the class.
+        let next = #/,\s*([\p{L}_][\p{L}\p{N}_]*)\s*(?::[^=,]*)?=[^=]/#
+        let others = line.matches(of: next)
+        guard !others.isEmpty else { return String(first.1) }
+        let ends = others.map(\.range.lowerBound) + [line.endIndex]
+        let names = [first.1] + others.map(\.1)
+        let ofType = zip(names, ends).filter { name, end in
+            line[name.endIndex..<end].contains(type)
+        }
+        return ofType.count == 1 ? String(ofType[0].0) : nil
     }
 }

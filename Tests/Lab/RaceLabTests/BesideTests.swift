@@ -19,6 +19,7 @@
             @exclusivity(unchecked) var unchecked = 0
             let memory = UnsafeMutablePointer<Int>.allocate(capacity: 2)
             var seed: UInt32 = 1
+            var mutex = pthread_mutex_t()
             var value = 0
             let lock = NSLock()
             let locked = LockWithoutTheSetting()
@@ -180,6 +181,16 @@
                 (
                     "memory that C code accesses", "not seen",
                     { explored { s, isFirst in memset(s.memory, isFirst ? 1 : 2, 8) } }
+                ),
+                (
+                    "locks, conditions and semaphores", "seen",
+                    {
+                        explored { s, _ in
+                            pthread_mutex_lock(&s.mutex)
+                            s.seed += 1
+                            pthread_mutex_unlock(&s.mutex)
+                        }
+                    }
                 ),
                 (
                     "variables that two threads pass", "inconclusive",

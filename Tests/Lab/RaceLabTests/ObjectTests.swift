@@ -40,6 +40,20 @@ struct ObjectTests {
         #expect(trace.markdown.contains("promise.value"))
     }
 
+    @Test("by the name of the one of several on a line whose value names the class")
+    func severalOnALine() throws {
+        let trace = try Exploration.replay("OO") { scenario in
+            let log = Scenario.Log<String>(), first = Link(), name: String? = nil
+            let second = Link(), third = Link()
+            scenario.thread("only") {
+                first.value = 1
+                second.value = 1
+            }
+            scenario.check { _ = (log.entries, name, third.value) }
+        }
+        #expect(trace.steps.map(\.owner) == ["first", "P"])
+    }
+
     @Test("by letters if the source has no names, or the same name twice")
     func letters() throws {
         let trace = try Exploration.replay("OOO") { scenario in
