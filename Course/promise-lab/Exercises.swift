@@ -19,7 +19,7 @@ extension Command {
     private static let reset = Argument.flag(
         "--reset", "replaces the file by the stub", excludes: [start.name, hint.name])
     private static let variant = Argument.option(
-        "--variant", "K", "the number of a stub with another bug (exercise 12 has five)",
+        "--variant", "K", "the number of a stub with another bug (exercise 12)",
         excludes: [start.name, hint.name, reset.name])
 
     static let exercise = Command(

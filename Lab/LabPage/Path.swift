@@ -143,10 +143,6 @@ struct Path {
 }
 
 extension Exploration.Trace.Step {
-    fileprivate var onlyReads: Bool {
-        [.read, .atomicRead, .await, .tryAwait, .ask].contains(kind)
-    }
-
     /// Whether the order of two steps on the same object matters, as the lab defines it.
     fileprivate func isDependent(on other: Self) -> Bool {
         let ofEnds: Set<Kind> = [.finish, .ask]
@@ -155,7 +151,7 @@ extension Exploration.Trace.Step {
         // What it reads is a choice of its own. It only has to come after the store of that.
         if let reads { return reads == other.stores }
         if other.reads != nil, stores != nil { return false }
-        return !(onlyReads && other.onlyReads)
+        return !(kind.onlyReads && other.kind.onlyReads)
     }
 
     fileprivate var mark: Graph.Mark {

@@ -11,7 +11,7 @@
 //    that the lock does not protect.
 // 2. Then fix the bug, and change nothing else.
 //
-// The report is checked on the original class, and the fixed class on every hazard. There are five
+// The report is checked on the original class, and the fixed class on every hazard. There are other
 // variants: `promise-lab exercise 12 --variant 3` replaces this class with the third.
 //
 // Grade it with: swift run promise-lab grade 12

@@ -10,6 +10,8 @@
 ///
 /// READS: it changes nothing that another thread can observe. LASTING: it is progress, so that the
 /// thread cannot be spinning. Taking and releasing a lock is not progress, nor is a failed attempt.
+///
+/// The rows from RL_ARRIVE on are about tasks; see `rl_is_about_tasks`.
 #define RL_KINDS(KIND)                                                            \
     KIND(RL_READ, READS, "read", "reads")                                         \
     KIND(RL_MODIFY, LASTING, "modify", "modifies")                                \

@@ -43,6 +43,11 @@ extension Exploration {
                 /// The action in words, for steps without source.
                 var phrase: String { Kind.rows.first { $0.kind == self }!.phrase }
 
+                /// Whether such a step changes nothing that another thread can observe.
+                package var onlyReads: Bool {
+                    rl_only_reads(UInt8(Kind.rows.firstIndex { $0.kind == self }!))
+                }
+
                 /// The engine's table. Its words are the names of the cases.
                 private static let rows: [(kind: Kind, phrase: String)] = (0...UInt8.max).lazy
                     .prefix { rl_row_of_kind($0) != nil }

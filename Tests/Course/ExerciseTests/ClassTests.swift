@@ -87,8 +87,9 @@ struct ClassTests {
         #expect(rows["gerda"]?.contains("crash") == true, "\(rows["gerda"] ?? "")")
         #expect(rows["hugo"] == "not attempted")
         #expect(rows["ida"]?.contains("not graded") == true, "\(rows["ida"] ?? "")")
-        #expect(result.output.contains(#/emil +0 of 14 passed; 5 does not compile\n/#))
-        #expect(result.output.contains(#/hugo +0 of 14 passed\n/#))
+        let none = "0 of \(Exercise.all.count) passed"
+        #expect(result.output.contains(try Regex("emil +\(none); 5 does not compile\n")))
+        #expect(result.output.contains(try Regex("hugo +\(none)\n")))
     }
 
     @Test("forged verdicts, hidden calls, early code and long sources affect their own row only")

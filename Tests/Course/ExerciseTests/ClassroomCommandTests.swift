@@ -295,7 +295,8 @@ struct ClassroomCommandTests {
     func order() throws {
         let copy = try Copy()
         let result = try copy.run("exercise", "--variant", "3", "12")
-        #expect(result.status == 0 && result.output.contains("variant 3 of 5"))
+        let count = try #require(Exercise(number: 12)).variants
+        #expect(result.status == 0 && result.output.contains("variant 3 of \(count)"))
         let answer = try #require(AnswerFile.right.first { $0.exercise.number == 1 })
         let graded = try answer.withFile {
             try Commands.promiseLab(["grade", "--file", $0.path, "1"])

@@ -12,6 +12,12 @@ struct VariantTests {
         (variant: 5, reason: "data race"),
     ]
 
+    @Test("every variant has a documented bug")
+    func complete() throws {
+        let count = try #require(Exercise(number: 12)).variants
+        #expect(Self.bugs.map(\.variant) == Array(1...count))
+    }
+
     @Test(
         "a variant that is reported but not fixed passes on one thread, and fails a race",
         arguments: bugs)

@@ -129,6 +129,15 @@ struct JSONTests {
         #expect(try Schema(of: "## An exploration").values["endedBy"] == limits)
     }
 
+    @Test("the page for stepping through an exploration has words for every kind of step")
+    func wordsOfKinds() throws {
+        let file = PagesTests.root.appending(path: "Lab/LabPage/Resources/words.js")
+        let script = try String(contentsOf: file, encoding: .utf8)
+        let table = try #require(script.firstMatch(of: /const verbs = \{([^}]*)\}/)).1
+        let words = table.matches(of: /(\w+): "/).map { String($0.1) }
+        #expect(words.sorted() == Exploration.Trace.Step.Kind.allCases.map(\.rawValue).sorted())
+    }
+
     @Test("every character survives", arguments: ["\"\\\n\r\t\u{0}\u{1F}", "é 互 🔒 \u{2028}", "/"])
     func characters(text: String) throws {
         let exploration = explore { scenario in

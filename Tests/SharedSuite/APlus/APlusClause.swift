@@ -132,8 +132,10 @@ struct APlusCases<P: PromiseUnderTest> {
 }
 
 extension Subject {
-    /// Subjects with a flattening `then` whose handlers run inside it, or inside the settlement.
-    static let callingEarly: [Subject] = [.handlers, .thirdPhase, .callbackQueue]
+    /// Subjects with a flattening `then` whose handlers run inside it, or inside the settlement: H10.
+    static let callingEarly = all.filter {
+        $0.isTriedOnAPlus && $0.flatteningType != nil && $0.documented["H10"] != nil
+    }
 
     static func failing(_ reason: Reason, _ subjects: [Subject]) -> [Subject: Reason] {
         Dictionary(uniqueKeysWithValues: subjects.map { ($0, reason) })
