@@ -179,6 +179,25 @@ struct ClaimTests {
         #expect(try count("Stage2Handlers") == 2)
     }
 
+    @Test("the teacher's page names failures that the grader reports for a wrong answer")
+    func failures() throws {
+        let folder = Commands.package.appending(path: "Tests/Course/ExerciseTests/WrongAnswers")
+        let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+            .filter { $0.hasSuffix(".swift") || $0.hasSuffix(".edit") }
+        let rejections = try files.map { file in
+            let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+            return String(text.prefix { $0 != "\n" }).replacing("// Rejected: ", with: "")
+        }
+        let text = try TutorialTests.text("Exercises/TEACHING.md")
+        let named = text.matches(of: /`(E\d\d\.\d+ [a-z -]+)`/).map { String($0.1) }
+        try #require(!named.isEmpty)
+        for failure in named { #expect(rejections.contains(failure)) }
+        let requirements = Exercise.all.flatMap(\.requirements).map(\.id)
+        for match in text.matches(of: /\bE\d\d\.\d+/) {
+            #expect(requirements.contains(String(match.0)))
+        }
+    }
+
     // MARK: Rows
 
     private static let versions =
