@@ -52,21 +52,25 @@ public enum ChildRun {
 
     /// The combined verdict of the parts, from the standard error of each process.
     private static func verdict(of parts: [(part: LongChain, said: String)]) -> Verdict {
-        var lost: [String] = []
+        var failed: [String] = []
         var reasons: [Reason] = []
+        var details: [Detail] = []
         for part in parts {
             switch verdict(from: part.said) {
             case .survives, .cannotExpress: break
             case .unknown(let why): return .unknown("\(part.part.rawValue): \(why)")
-            case .fails(let found, _, _, _):
-                lost.append(part.part.rawValue)
+            case .fails(let found, _, _, let detail):
+                failed.append(part.part.rawValue)
                 reasons += found.filter { !reasons.contains($0) }
+                if !details.contains(detail) { details.append(detail) }
             }
         }
-        guard lost.isEmpty else {
+        guard failed.isEmpty else {
+            let what = details.map(\.description).joined(separator: "; ")
+            let cases = failed.joined(separator: ", and when it was ")
             return .fails(
                 reasons, failing: nil, explored: nil,
-                detail: "the process was lost when the chain was \(lost.joined(separator: ", "))")
+                detail: "\(what) when the chain was \(cases)")
         }
         let names = parts.map(\.part.rawValue).joined(separator: " and ")
         return .survives(explored: nil, detail: "\(names), with all its links")
@@ -93,7 +97,7 @@ public enum ChildRun {
         guard let part = LongChain(rawValue: name) else { return nil }
         let thread = Thread {
             reportStackOverflow(
-                "\(marker)\(Reason.stackOverflow.rawValue): \(Reason.stackOverflow.sentence)\n")
+                "\(marker)\(Reason.stackOverflow.rawValue): the process crashed\n")
             switch SharedSuite.verdict({ try part.run(on: subject, links: LongChain.links) }) {
             case .survives(_, let detail): write("survives: \(detail)")
             case .fails(let reasons, _, _, let detail): write("\(reasons[0].rawValue): \(detail)")

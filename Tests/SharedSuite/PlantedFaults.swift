@@ -131,7 +131,7 @@ extension PlantedFault {
                     "if let queue { return callback(queue) }"
                 )
             ],
-            noticedBy: [("H12 on Step D", "the process was lost")]),
+            noticedBy: [("H12 on Step D", "the process crashed")]),
         PlantedFault(
             name: "Step E sends no handler through its queue", file: step("StepEDispatchers"),
             edits: [("if dispatcher.runsImmediately {", "if dispatcher.runsImmediately || true {")],

@@ -41,6 +41,11 @@ struct ClaimTests {
         .stub("06", 5), .stub("06", 6, failing: "called under a lock"),
         // Exercise 7: "decides under its lock, and calls handlers after it has released it".
         .stub("07", 6), .stub("07", 7, failing: "out of order"),
+        // Chapter 8: `all` may look whether every value is there, but not count before it stores.
+        Claim(file: "Exercises/Answers/08/LookingEachTime.swift", exercise: 8),
+        Claim(
+            file: "Tests/Course/ExerciseTests/WrongAnswers/08/CountsBeforeItWrites.swift",
+            exercise: 8, failing: "wrong value"),
     ]
 
     @Test("a listing is, or is not, an answer, as the documents claim", arguments: claims)
@@ -57,6 +62,112 @@ struct ClaimTests {
         }
     }
 
+    @Test(
+        "a **Try it** breaks what its answer says",
+        arguments: [
+            ("Sources/Stage2Handlers/AWPromise.swift", 3, "out of order"),
+            ("Sources/Steps/StepCThirdPhase/AWPromise.swift", 7, "twice"),
+        ])
+    func tryIt(path: String, exercise: Int, failing: String) throws {
+        let blocks = FencedBlock.blocks(in: try TutorialTests.text())
+        let change = try #require(blocks.first { $0.words == ["diff", path] }).body
+        let before = change.filter { !$0.hasPrefix("+") }.map { $0.dropFirst() }
+        let after = change.filter { !$0.hasPrefix("-") }.map { $0.dropFirst() }
+        let changed = try TutorialTests.text(path).replacing(
+            before.joined(separator: "\n"), with: after.joined(separator: "\n"), maxReplacements: 1)
+        let copy = FileManager.default.temporaryDirectory
+            .appending(path: "try-it-\(UUID().uuidString).swift")
+        defer { try? FileManager.default.removeItem(at: copy) }
+        try changed.write(to: copy, atomically: true, encoding: .utf8)
+        let result = try Commands.promiseLab(["grade", "\(exercise)", "--file", copy.path])
+        let failures = result.lines.drop { !$0.hasPrefix("✗") }.joined(separator: "\n")
+        #expect(failures.contains(failing), "\(result.output)")
+    }
+
+    @Test("step A waits for its own lock, and in one schedule two threads wait for each other")
+    func circle() throws {
+        let shortest = try Commands.promiseLab(["show", "R10", "--step", "A"]).output
+        #expect(shortest.contains("the lock that it took itself"), "\(shortest)")
+        let circle = try Commands.promiseLab(
+            ["replay", "R10", "--step", "A", "--schedule", "FS"]
+        ).output.replacing("\n", with: " ")
+        #expect(circle.contains("the lock that 'second' took"), "\(circle)")
+        #expect(circle.contains("the lock that 'first' took"), "\(circle)")
+        #expect(!circle.contains("the lock that it took itself"), "\(circle)")
+    }
+
+    /// The sentences whose claims these tests, and the blocks beside them, run. Before you change one
+    /// here, make sure that a test runs what the new sentence claims.
+    private static let sentences: [(document: String, words: String)] = [
+        ("Tutorial.md", "in current Swift, without its second `then`, which chapter 3 adds"),
+        ("Tutorial.zh.md", "只少了 `then` 的第二个重载，第 3 章会补上"),
+        (
+            "Tutorial.md",
+            "The article has a second `then` for such functions, and its example needs it."
+        ),
+        ("Tutorial.zh.md", "原文为这种函数准备了 `then` 的第二个重载，“一个请求接一个请求”的例子就要用到。"),
+        ("Sources/Stage1Naive/AWPromise.swift", "without its `then` for functions that return a"),
+        ("Course/Examples/HTTP/OnStage2.swift", ".then { _ in get(second) }"),
+        ("Tutorial.md", "Four more rows (H10, H12, H15, H19) wait until chapters 6 and 7."),
+        ("Tutorial.zh.md", "另外四个隐患（H10、H12、H15、H19）留到第 6、7 章。"),
+        ("Tutorial.md", "So step A fails **exercise 5**."),
+        ("Tutorial.zh.md", "所以步骤 A 通不过**练习 5**。"),
+        (
+            "Tutorial.md",
+            "Step B is an answer to **exercises 5 and 6**, and step C to **exercise 7**."
+        ),
+        ("Tutorial.zh.md", "步骤 B 的做法就是**练习 5 和 6** 的答案，步骤 C 的做法就是**练习 7** 的答案。"),
+        ("Tutorial.md", "Store first, then count."), ("Tutorial.zh.md", "先存，后计数。"),
+        ("Tutorial.md", "store, and then look whether the array is full? That works."),
+        ("Tutorial.zh.md", "存完之后看看数组满了没有呢？这样也行。"),
+        (
+            "Course/Graders/Stubs/Exercise03.swift",
+            "keeps a list of handlers and calls them in the order of registration. But it can settle "
+                + "again"
+        ),
+        (
+            "Course/Graders/Stubs/Exercise05.swift",
+            "On one thread it settles once and calls every handler once. (It does not keep the order "
+                + "if a handler registers another one; exercise 7 is about that.)"
+        ),
+        (
+            "Course/Graders/Stubs/Exercise06.swift",
+            "So no handler is lost, and none is called twice."
+        ),
+        (
+            "Course/Graders/Stubs/Exercise07.swift",
+            "decides under its lock, and calls handlers after it has released it"
+        ),
+        (
+            "Exercises/TEACHING.md",
+            "`promise-lab show R10 --step A` shows the shortest failure, a thread that waits for its "
+                + "own lock. This schedule shows two threads, each waiting for the other:"
+        ),
+        ("Exercises/TEACHING.md", "a value that is not there yet when the counter reaches zero"),
+    ]
+
+    @Test("a document claims what the tests run", arguments: sentences)
+    func claimed(document: String, words: String) throws {
+        let text = try TutorialTests.text(document)
+            .replacing(/\n(?:\/\/\/? )?/, with: " ")
+        #expect(text.contains(words), "\(document) no longer says '\(words)'")
+    }
+
+    /// The rows that a text names by their codes alone, outside of parentheses and tables. R01 has
+    /// a name: the first race.
+    private static func bareCodes(in text: String) -> [String] {
+        let prose = FencedBlock.prose(of: text).map(\.text)
+            .filter { !$0.hasPrefix("|") && !$0.hasPrefix("<!--") }.joined(separator: " ")
+        return prose.replacing(/`[^`]*`|\]\([^)]*\)|\([^()]*\)|（[^（）]*）/, with: "")
+            .matches(of: /\b[HRC]\d\d\b/).map { String($0.0) }.filter { $0 != "R01" }
+    }
+
+    @Test("a row is named by its words, its code in parentheses", arguments: TutorialTests.editions)
+    func codes(edition: String) throws {
+        #expect(Self.bareCodes(in: try TutorialTests.text(edition)) == [])
+        #expect(Self.bareCodes(in: "Two `then`s (H02, R01) and R02 fail.\n| H03 |") == ["R02"])
+    }
+
     @Test("Stage 1 lacks the article's second `then`, and Stage 2 has it")
     func flattening() throws {
         func count(_ stage: String) throws -> Int {
@@ -66,6 +177,25 @@ struct ClaimTests {
         }
         #expect(try count("Stage1Naive") == 1)
         #expect(try count("Stage2Handlers") == 2)
+    }
+
+    @Test("the teacher's page names failures that the grader reports for a wrong answer")
+    func failures() throws {
+        let folder = Commands.package.appending(path: "Tests/Course/ExerciseTests/WrongAnswers")
+        let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+            .filter { $0.hasSuffix(".swift") || $0.hasSuffix(".edit") }
+        let rejections = try files.map { file in
+            let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+            return String(text.prefix { $0 != "\n" }).replacing("// Rejected: ", with: "")
+        }
+        let text = try TutorialTests.text("Exercises/TEACHING.md")
+        let named = text.matches(of: /`(E\d\d\.\d+ [a-z -]+)`/).map { String($0.1) }
+        try #require(!named.isEmpty)
+        for failure in named { #expect(rejections.contains(failure)) }
+        let requirements = Exercise.all.flatMap(\.requirements).map(\.id)
+        for match in text.matches(of: /\bE\d\d\.\d+/) {
+            #expect(requirements.contains(String(match.0)))
+        }
     }
 
     // MARK: Rows

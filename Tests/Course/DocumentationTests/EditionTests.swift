@@ -4,6 +4,7 @@ import Testing
 
 /// A document and its Chinese edition say the same: they have the same sections, and in each section
 /// the same blocks in the same order, and the same figures, rows, exercises, chapters and commands.
+/// Only the labels of diagrams are translated.
 @Suite("Editions")
 struct EditionTests {
     private static let pairs = [
@@ -18,6 +19,23 @@ struct EditionTests {
     func agree(english: String, chinese: String) throws {
         let differences = Edition.differences(try Self.text(english), try Self.text(chinese))
         for difference in differences { Issue.record("\(chinese): \(difference)") }
+    }
+
+    @Test(
+        "every row of a table has the cells of its header",
+        arguments: pairs.flatMap { [$0.0, $0.1] } + ["Exercises/TEACHING.md"])
+    func tables(document: String) throws {
+        var header: Int?
+        for (line, text) in FencedBlock.prose(of: try Self.text(document)) {
+            let cells = text.replacing(/`[^`]*`/, with: "").count { $0 == "|" }
+            if text.hasPrefix("|") {
+                #expect(cells == header ?? cells && text.hasSuffix("|"), "line \(line)")
+                header = header ?? cells
+            } else {
+                header = nil
+            }
+            #expect(!text.contains(/^ [^ ]/), "line \(line) begins with a space")
+        }
     }
 
     @Test("the first line of each edition links to the other", arguments: pairs)
@@ -51,6 +69,10 @@ struct EditionTests {
         ```text
         the block
         ```
+        ```mermaid
+        pending --> settled: settle, without handlers
+        first["first promise"] --> next
+        ```
         | a |
         """
     private static let chinese = """
@@ -63,6 +85,10 @@ struct EditionTests {
         ```text
         the block
         ```
+        ```mermaid
+        pending --> settled: 敲定，没有处理函数
+        first["第一个 Promise"] --> next
+        ```
         | 甲 |
         """
 
@@ -73,6 +99,8 @@ struct EditionTests {
             ("show R01", "show", 1), ("the block", "another block", 1), ("## 一\n", "", 1),
             ("figures: 23", "figures: 24", 1), ("square.zh", "r01", 1), ("| 甲 |\n", "", 0),
             ("| 甲 |", "| 甲 |\n| 乙 |", 1), ("共 23 种", "共二十三种", 1),
+            ("敲定，没有处理函数", "settle, without handlers", 1), ("第一个 Promise", "链头", 1),
+            ("--> settled", "--> draining", 1),
         ])
     func finds(old: String, new: String, count: Int) {
         let text = old.isEmpty ? Self.chinese : Self.chinese.replacing(old, with: new)
@@ -89,7 +117,7 @@ private struct Edition {
 
     /// Sentences about the differences, at most one for each kind and section.
     static func differences(_ first: String, _ second: String) -> [String] {
-        let (first, second) = (sections(of: first), sections(of: second))
+        let (first, second) = (sections(of: withChineseLabels(first)), sections(of: second))
         guard first.count == second.count else {
             return ["there are \(second.count) sections, not \(first.count)"]
         }
@@ -101,6 +129,19 @@ private struct Edition {
                 return "'\(chinese.heading)': \(fact.name): missing \(missing), extra \(extra)"
             }
         }
+    }
+
+    /// A text with Chinese labels in its diagrams: after a colon, or in brackets and quotes.
+    private static func withChineseLabels(_ text: String) -> String {
+        var isDiagram = false
+        return text.components(separatedBy: "\n").map { line in
+            if line.hasPrefix("```") { isDiagram = line == "```mermaid" }
+            guard isDiagram else { return line }
+            return line.replacing(/(: |\[")([^"]+)/) { match in
+                let label = String(match.2)
+                return "\(match.1)\(ChineseLabels.diagrams[label] ?? "(no label for '\(label)')")"
+            }
+        }.joined(separator: "\n")
     }
 
     private static func sections(of text: String) -> [Section] {

@@ -1,9 +1,10 @@
 import Foundation
-import Graders
 import RaceLab
 import RaceLabTesting
 import SharedSuite
 import Testing
+
+@testable import Graders
 
 /// Everything that the teacher's page names exists.
 @Suite("Teaching", .needsTheLabElsewhere)
@@ -33,7 +34,26 @@ struct TeachingTests {
 
     @Test("the documented limits are those of the grader")
     func limits() throws {
-        let text = try Self.text()
-        #expect(text.contains("(\(Limits().seconds) seconds)"))
+        let text = try Self.text().replacing(/\s+/, with: " ")
+        let format = NumberFormatter()
+        format.locale = Locale(identifier: "en_US")
+        format.numberStyle = .decimal
+        func number(_ value: Int) throws -> String {
+            try #require(format.string(from: NSNumber(value: value)))
+        }
+        let attempts = try #require(
+            Exercise.all.flatMap(\.requirements).first { $0.id == "E10.6" }?.name
+                .split(separator: " ").first.flatMap { Int($0) })
+        let documented = [
+            "(\(Limits().seconds) seconds)",
+            "in at most \(try number(Programs.interleavingsOfOne)) interleavings",
+            "use up \(try number(Programs.interleavingsOfAll)) together, but never below "
+                + "\(Programs.share(of: 0, among: 1)).",
+            "of another exercise the limit is \(try number(Requirement.maximumInterleavings)).",
+            "up to \(try number(Bounds.many)) handlers or seats, \(try number(Bounds.squared)) "
+                + "observers or promises to wait for, and \(try number(attempts)) attempts.",
+            "sources of more than \(SourceText.maximumBytes >> 10) KB.",
+        ]
+        for words in documented { #expect(text.contains(words), "\(words)") }
     }
 }

@@ -29,6 +29,21 @@ enum ChineseLabels {
         "F · first", "S · second", "subscriber →", "resolver ↓",
     ]
 
+    /// The labels of the diagrams in the Tutorial. Names of phases stay as they are.
+    static let diagrams = [
+        "settle, with handlers": "敲定，有处理函数",
+        "settle, without handlers": "敲定，没有处理函数",
+        "register (joins the list)": "注册（加入列表）",
+        "the draining thread finds the list empty": "排空的线程发现列表为空",
+        "register (this thread drains)": "注册（由这个线程排空）",
+        "a callback, not called yet": "还没被调用的回调",
+        "resolve, reject": "resolve、reject",
+        "the resolver": "决议者",
+        "first promise": "第一个 Promise",
+        "its handler": "它的处理函数",
+        "next promise": "下一个 Promise",
+    ]
+
     static let words = [
         // The opening
         "Ana and Ben at a mailbox. Their moves, in one of six orders, lose the letter.":
