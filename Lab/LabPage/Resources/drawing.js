@@ -108,12 +108,15 @@ function objectsDrawing(path, width, isOpen = true) {
   const held = path.locks();
   const count = race.threads.length;
   const boxWidth = isNarrow ? Math.min(150, (width - 12 * (count - 1)) / count) : Math.min(168, width * 0.34);
-  const boxHeight = 54;
-  const rowHeight = 34;
+  // The buttons beside a narrow drawing say what each thread does: it shows threads only for their locks.
+  const isBrief = isNarrow && race.labels.every(label => label.locks === 0);
+  const boxHeight = isNarrow ? 30 : 54;
+  const rowHeight = isNarrow ? 28 : 34;
+  const baseline = rowHeight / 2 + 2;
   const threadAt = i => isNarrow
     ? { x: i * (boxWidth + 12), y: 4 } : { x: 4, y: 4 + i * (boxHeight + 44) };
   const hasLocks = held.some(locks => locks.length > 0);
-  const threadsEnd = isNarrow ? boxHeight + (hasLocks ? 50 : 12) : 0;
+  const threadsEnd = isNarrow && !isBrief ? boxHeight + (hasLocks ? 44 : 8) : 0;
   const fieldsX = isNarrow ? 4 : Math.min(320, width * 0.34 + 96);
   const fieldsWidth = width - fieldsX - 4;
   const parts = [];
@@ -125,19 +128,19 @@ function objectsDrawing(path, width, isOpen = true) {
     const isChanged = state.changed.includes(i) && path.length > 0;
     parts.push(
       box(fieldsX, y, fieldsWidth, rowHeight - 6, isChanged ? "changed" : "field"),
-      label(fieldsX + 10, y + 19, clipped(column, 16), { class: "small" }));
+      label(fieldsX + 10, y + baseline, clipped(column, 16), { class: "small" }));
     const value = state.values[i] || "";
     const amount = /^\d$/.test(value) && /s$/.test(column) ? Number(value) : -1;
     const valueX = fieldsX + Math.min(110, fieldsWidth * 0.42);
     if (amount >= 0) {
       for (let n = 0; n < amount; n += 1) {
-        parts.push(box(valueX + n * 22, y + 5, 18, 18, "item"));
+        parts.push(box(valueX + n * 22, y + baseline - 14, 18, 18, "item"));
       }
-      if (amount === 0) parts.push(label(valueX, y + 19, "none", { class: "quiet" }));
+      if (amount === 0) parts.push(label(valueX, y + baseline, "none", { class: "quiet" }));
     } else {
       const room = Math.floor((fieldsX + fieldsWidth - valueX - 8) / 8.2);
       const was = isChanged ? `was ${state.before[i]}` : null;
-      parts.push(shape("text", { x: valueX, y: y + 19, class: "value" }, clipped(value, room),
+      parts.push(shape("text", { x: valueX, y: y + baseline, class: "value" }, clipped(value, room),
         shape("title", {}, was ? `${value}; ${was}` : value)));
     }
     centers[column] = [fieldsX, y + (rowHeight - 6) / 2];
@@ -175,6 +178,7 @@ function objectsDrawing(path, width, isOpen = true) {
   }));
 
   race.threads.forEach((name, thread) => {
+    if (isBrief) return;
     const { x, y } = threadAt(thread);
     const wait = path.waiting(thread);
     const next = race.next(path.node, thread);
@@ -182,8 +186,8 @@ function objectsDrawing(path, width, isOpen = true) {
       : next ? phrase(race, next) : "done";
     parts.push(box(x, y, boxWidth, boxHeight, `thread t${thread % 8}${wait && wait.isForEver && isOpen ? " stuck" : ""}`),
       shape("rect", { x, y, width: 6, height: boxHeight, rx: 3, class: `fill-t${thread % 8}` }),
-      label(x + 14, y + 22, clipped(`${race.letters[thread]} · ${name}`, Math.floor(boxWidth / 8.4)), { class: `name fill-t${thread % 8}` }),
-      label(x + 14, y + 42, clipped(status, Math.floor(boxWidth / 7.4)), { class: "small" }));
+      label(x + 14, y + (isNarrow ? 20 : 22), clipped(`${race.letters[thread]} · ${name}`, Math.floor(boxWidth / 8.4)), { class: `name fill-t${thread % 8}` }),
+      isNarrow ? null : label(x + 14, y + 42, clipped(status, Math.floor(boxWidth / 7.4)), { class: "small" }));
     if (wait && wait.holder >= 0) {
       const place = lockPlaces.get(`${wait.holder}.${wait.taken}`);
       if (place) {
@@ -197,7 +201,7 @@ function objectsDrawing(path, width, isOpen = true) {
         { dashed: next.kind === "read", bend: -0.04, title: phrase(race, next) }));
     }
   });
-  const height = Math.max(bottom, isNarrow ? threadsEnd : count * (boxHeight + 44) - 30) + 6;
+  const height = Math.max(bottom, isNarrow ? threadsEnd : count * (boxHeight + 44) - 30) + (isNarrow ? 0 : 6);
   return drawing(width, height, "Threads, locks and state", arrows, parts);
 }
 
