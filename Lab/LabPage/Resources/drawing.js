@@ -46,7 +46,7 @@ function drawing(width, height, title, ...children) {
   return shape("svg", {
     viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": title,
     xmlns: "http://www.w3.org/2000/svg",
-  }, shape("defs", {}, ["ink", "fail", "t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7"].map(arrowHead),
+  }, shape("defs", {}, ["ink", "fail", "t0", "t1", "t2", "t3"].map(arrowHead),
     shape("pattern", {
       id: "hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse",
       patternTransform: "rotate(45)",
@@ -108,12 +108,15 @@ function objectsDrawing(path, width, isOpen = true) {
   const held = path.locks();
   const count = race.threads.length;
   const boxWidth = isNarrow ? Math.min(150, (width - 12 * (count - 1)) / count) : Math.min(168, width * 0.34);
-  const boxHeight = 54;
-  const rowHeight = 34;
+  // The buttons beside a narrow drawing say what each thread does: it shows threads only for their locks.
+  const isBrief = isNarrow && race.labels.every(label => label.locks === 0);
+  const boxHeight = isNarrow ? 30 : 54;
+  const rowHeight = isNarrow ? 28 : 34;
+  const baseline = rowHeight / 2 + 2;
   const threadAt = i => isNarrow
     ? { x: i * (boxWidth + 12), y: 4 } : { x: 4, y: 4 + i * (boxHeight + 44) };
   const hasLocks = held.some(locks => locks.length > 0);
-  const threadsEnd = isNarrow ? boxHeight + (hasLocks ? 50 : 12) : 0;
+  const threadsEnd = isNarrow && !isBrief ? boxHeight + (hasLocks ? 44 : 8) : 0;
   const fieldsX = isNarrow ? 4 : Math.min(320, width * 0.34 + 96);
   const fieldsWidth = width - fieldsX - 4;
   const parts = [];
@@ -125,19 +128,19 @@ function objectsDrawing(path, width, isOpen = true) {
     const isChanged = state.changed.includes(i) && path.length > 0;
     parts.push(
       box(fieldsX, y, fieldsWidth, rowHeight - 6, isChanged ? "changed" : "field"),
-      label(fieldsX + 10, y + 19, clipped(column, 16), { class: "small" }));
+      label(fieldsX + 10, y + baseline, clipped(column, 16), { class: "small" }));
     const value = state.values[i] || "";
     const amount = /^\d$/.test(value) && /s$/.test(column) ? Number(value) : -1;
     const valueX = fieldsX + Math.min(110, fieldsWidth * 0.42);
     if (amount >= 0) {
       for (let n = 0; n < amount; n += 1) {
-        parts.push(box(valueX + n * 22, y + 5, 18, 18, "item"));
+        parts.push(box(valueX + n * 22, y + baseline - 14, 18, 18, "item"));
       }
-      if (amount === 0) parts.push(label(valueX, y + 19, "none", { class: "quiet" }));
+      if (amount === 0) parts.push(label(valueX, y + baseline, "none", { class: "quiet" }));
     } else {
       const room = Math.floor((fieldsX + fieldsWidth - valueX - 8) / 8.2);
       const was = isChanged ? `was ${state.before[i]}` : null;
-      parts.push(shape("text", { x: valueX, y: y + 19, class: "value" }, clipped(value, room),
+      parts.push(shape("text", { x: valueX, y: y + baseline, class: "value" }, clipped(value, room),
         shape("title", {}, was ? `${value}; ${was}` : value)));
     }
     centers[column] = [fieldsX, y + (rowHeight - 6) / 2];
@@ -152,7 +155,7 @@ function objectsDrawing(path, width, isOpen = true) {
     parts.push(label(fieldsX, bottom + 14, "what was called", { class: "quiet" }));
     notes.forEach((note, i) => {
       const y = bottom + 22 + i * 26;
-      parts.push(box(fieldsX, y, fieldsWidth, 22, `note-${note.thread % 8}`),
+      parts.push(box(fieldsX, y, fieldsWidth, 22, `note-${note.thread % 4}`),
         label(fieldsX + 10, y + 16, clipped(`» ${note.text}`, Math.floor(fieldsWidth / 8)), { class: "small" }));
     });
     bottom += 26 + notes.length * 26;
@@ -165,39 +168,40 @@ function objectsDrawing(path, width, isOpen = true) {
     const place = isNarrow
       ? [at.x + boxWidth / 2, boxHeight + 26] : [boxWidth + 56, at.y + boxHeight / 2 + 6 + n * 42 - (locks.length - 1) * 21];
     lockPlaces.set(`${thread}.${lock.number}`, place);
-    parts.push(shape("g", { class: `lock stroke-t${thread % 8}` },
-      shape("rect", { x: place[0] - 11, y: place[1] - 6, width: 22, height: 16, rx: 3, class: `fill-t${thread % 8}` }),
+    parts.push(shape("g", { class: `lock stroke-t${thread % 4}` },
+      shape("rect", { x: place[0] - 11, y: place[1] - 6, width: 22, height: 16, rx: 3, class: `fill-t${thread % 4}` }),
       shape("path", { d: `M${place[0] - 6} ${place[1] - 6}v-5a6 6 0 0 1 12 0v5` }),
       shape("title", {}, `lock taken in step ${lock.step + 1}`)));
     arrows.push(isNarrow
-      ? arrow([at.x + boxWidth / 2, boxHeight + 4], [place[0], place[1] - 14], `t${thread % 8}`, { plain: true })
-      : arrow([at.x + boxWidth, at.y + boxHeight / 2], [place[0] - 12, place[1]], `t${thread % 8}`, { title: "holds" }));
+      ? arrow([at.x + boxWidth / 2, boxHeight + 4], [place[0], place[1] - 14], `t${thread % 4}`, { plain: true })
+      : arrow([at.x + boxWidth, at.y + boxHeight / 2], [place[0] - 12, place[1]], `t${thread % 4}`, { title: "holds" }));
   }));
 
   race.threads.forEach((name, thread) => {
+    if (isBrief) return;
     const { x, y } = threadAt(thread);
     const wait = path.waiting(thread);
     const next = race.next(path.node, thread);
     const status = wait ? (wait.isForEver && isOpen ? "waits forever" : wait.holder >= 0 ? "waits for the lock" : "waits")
       : next ? phrase(race, next) : "done";
-    parts.push(box(x, y, boxWidth, boxHeight, `thread t${thread % 8}${wait && wait.isForEver && isOpen ? " stuck" : ""}`),
-      shape("rect", { x, y, width: 6, height: boxHeight, rx: 3, class: `fill-t${thread % 8}` }),
-      label(x + 14, y + 22, clipped(`${race.letters[thread]} · ${name}`, Math.floor(boxWidth / 8.4)), { class: `name fill-t${thread % 8}` }),
-      label(x + 14, y + 42, clipped(status, Math.floor(boxWidth / 7.4)), { class: "small" }));
+    parts.push(box(x, y, boxWidth, boxHeight, `thread t${thread % 4}${wait && wait.isForEver && isOpen ? " stuck" : ""}`),
+      shape("rect", { x, y, width: 6, height: boxHeight, rx: 3, class: `fill-t${thread % 4}` }),
+      label(x + 14, y + (isNarrow ? 20 : 22), clipped(`${race.letters[thread]} · ${name}`, Math.floor(boxWidth / 8.4)), { class: `name fill-t${thread % 4}` }),
+      isNarrow ? null : label(x + 14, y + 42, clipped(status, Math.floor(boxWidth / 7.4)), { class: "small" }));
     if (wait && wait.holder >= 0) {
       const place = lockPlaces.get(`${wait.holder}.${wait.taken}`);
       if (place) {
         const from = isNarrow ? [x + boxWidth / 2, y + boxHeight + 2] : [x + boxWidth, y + boxHeight / 2 + 8];
         const to = isNarrow ? [place[0], place[1] + 12] : [place[0] - 6, place[1] + (place[1] < from[1] ? 13 : -15)];
-        arrows.push(arrow(from, to, wait.isForEver && isOpen ? "fail" : `t${thread % 8}`,
+        arrows.push(arrow(from, to, wait.isForEver && isOpen ? "fail" : `t${thread % 4}`,
           { dashed: true, bend: wait.holder === thread ? 0.5 : 0.12, title: "waits for" }));
       }
     } else if (next && !isNarrow && centers[next.name]) {
-      arrows.push(arrow([x + boxWidth, y + boxHeight / 2 + thread * 2], centers[next.name], `t${thread % 8}`,
+      arrows.push(arrow([x + boxWidth, y + boxHeight / 2 + thread * 2], centers[next.name], `t${thread % 4}`,
         { dashed: next.kind === "read", bend: -0.04, title: phrase(race, next) }));
     }
   });
-  const height = Math.max(bottom, isNarrow ? threadsEnd : count * (boxHeight + 44) - 30) + 6;
+  const height = Math.max(bottom, isNarrow ? threadsEnd : count * (boxHeight + 44) - 30) + (isNarrow ? 0 : 6);
   return drawing(width, height, "Threads, locks and state", arrows, parts);
 }
 
@@ -215,15 +219,15 @@ function spaceTimeDrawing(path, width) {
   const parts = [];
   const indices = race.threads.map(() => []);
   race.threads.forEach((name, thread) => {
-    parts.push(label(x(thread) - 8, 20, clipped(name, Math.floor(lane / 9)), { class: `name fill-t${thread % 8}` }),
-      shape("path", { d: `M${x(thread)} 30V${height - 8}`, class: `lane stroke-t${thread % 8}` }));
+    parts.push(label(x(thread) - 8, 20, clipped(name, Math.floor(lane / 9)), { class: `name fill-t${thread % 4}` }),
+      shape("path", { d: `M${x(thread)} 30V${height - 8}`, class: `lane stroke-t${thread % 4}` }));
   });
   let depth = race.threads.map(() => 0);
   path.edges.forEach((edge, index) => {
     const { thread, after, locks } = edge.label;
     if (depth[thread] > 0) {
       const before = indices[thread][indices[thread].length - 1];
-      parts.push(shape("path", { d: `M${x(thread)} ${y(before)}V${y(index)}`, class: `held stroke-t${thread % 8}` }));
+      parts.push(shape("path", { d: `M${x(thread)} ${y(before)}V${y(index)}`, class: `held stroke-t${thread % 4}` }));
     }
     depth[thread] = locks;
     for (const [other, step] of after) {
@@ -245,7 +249,7 @@ function spaceTimeDrawing(path, width) {
   }
   path.edges.forEach((edge, index) => {
     const { thread } = edge.label;
-    parts.push(shape("circle", { cx: x(thread), cy: y(index), r: 6, class: `fill-t${thread % 8}` },
+    parts.push(shape("circle", { cx: x(thread), cy: y(index), r: 6, class: `fill-t${thread % 4}` },
       shape("title", {}, `step ${index + 1}: ${phrase(race, edge.label)}; clock ${clocks[index].join(" ")}`)),
       label(x(thread) + 12, y(index) + 4, clipped(`${index + 1}  ${shortly(edge.label)}`, Math.floor(lane / 8) - 2), { class: "small halo" }));
   });

@@ -289,7 +289,7 @@ class InterleavingMap {
   }
 
   road([x1, y1], [x2, y2], thread) {
-    return shape("path", { d: `M${x1} ${y1}L${x2} ${y2}`, class: `road stroke-t${thread % 8}` });
+    return shape("path", { d: `M${x1} ${y1}L${x2} ${y2}`, class: `road stroke-t${thread % 4}` });
   }
 
   pointsOfKinds() {

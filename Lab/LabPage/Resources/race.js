@@ -171,7 +171,7 @@ class RaceActions {
     this.update();
     const words = this.race.fails
       ? "This interleaving fails." : "No interleaving fails. This is one of them.";
-    this.page.say(`${words} It has ${keys.length} steps. The right arrow takes the next one.`);
+    this.page.say(`${words} The right arrow takes the next step.`);
     this.focusOn("#forward");
     if (!matchMedia("(prefers-reduced-motion: reduce)").matches) this.play();
   }

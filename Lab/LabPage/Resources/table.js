@@ -6,7 +6,7 @@ function stepsTable(path, { fatal, isVeiled, view }) {
   const { threads, columns, data } = path.race;
   const states = path.states();
   const head = element("tr", {}, element("th", { scope: "col" }, "step"),
-    threads.map((name, i) => element("th", { scope: "col", class: `text-t${i % 8}` }, name)),
+    threads.map((name, i) => element("th", { scope: "col", class: `text-t${i % 4}` }, name)),
     data.titles.map(title => element("th", { scope: "col" }, title)));
   const stateCells = state => columns.map((_, i) => element("td", {
     class: state.isLocked ? "quiet" : state.changed.includes(i) ? "changed" : "same",
@@ -20,7 +20,7 @@ function stepsTable(path, { fatal, isVeiled, view }) {
     depth[thread] = locks;
     const cells = threads.map((_, i) => {
       const isHeld = depth[i] > 0 || (i === thread && before > 0);
-      return element("td", { class: `${isHeld ? `holds holds-t${i % 8}` : ""} ${i === thread ? `text-t${i % 8}` : ""}` },
+      return element("td", { class: `${isHeld ? `holds holds-t${i % 4}` : ""} ${i === thread ? `text-t${i % 4}` : ""}` },
         i === thread ? stepCell(edge.label) : "");
     });
     const light = isOn => view.link(isOn ? [index] : []);
@@ -37,7 +37,7 @@ function stepsTable(path, { fatal, isVeiled, view }) {
   });
   for (const wait of isVeiled || !path.ending ? [] : path.ending.waiting) {
     rows.push(element("tr", { class: "fatal" }, element("td", {}, "–"),
-      threads.map((_, i) => element("td", { class: `text-t${i % 8}` }, i === wait.thread ? lineOf(path.waiting(wait.thread)) : "")),
+      threads.map((_, i) => element("td", { class: `text-t${i % 4}` }, i === wait.thread ? lineOf(path.waiting(wait.thread)) : "")),
       columns.length === 0 ? null : element("td", { colspan: columns.length }, path.waiting(wait.thread).sentence)));
   }
   return element("table", { class: "trace" }, element("thead", {}, head), element("tbody", {}, rows));

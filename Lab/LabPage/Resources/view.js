@@ -104,7 +104,7 @@ class RaceView extends RaceActions {
         type: "button", class: "go", "data-key": letter, "aria-keyshortcuts": letter, onclick: () => this.take(letter),
       }, element("kbd", {}, letter), element("span", { class: "who" }, name), what);
       const others = element("div", { class: "others" });
-      return { go, what, others, node: element("div", { class: `lane lane-t${thread % 8}` }, go, others) };
+      return { go, what, others, node: element("div", { class: `lane lane-t${thread % 4}` }, go, others) };
     });
     return element("div", { class: "lanes" }, this.buttons.map(({ node }) => node));
   }
@@ -231,10 +231,10 @@ class RaceView extends RaceActions {
       if (!next || !next.site) return;
       const line = this.lineNodes.get(`${next.site.file}:${next.site.line}`);
       if (!line) return;
-      line.item.classList.add("lit", `lit-t${thread % 8}`);
+      line.item.classList.add("lit", `lit-t${thread % 4}`);
       const waits = wait !== null;
       line.marks.append(element("span", {
-        class: `mark ${waits ? "waits text" : "back"}-t${thread % 8}`, title: waits ? `${name} waits here` : `next line of ${name}`,
+        class: `mark ${waits ? "waits text" : "back"}-t${thread % 4}`, title: waits ? `${name} waits here` : `next line of ${name}`,
       }, this.race.letters[thread]));
       firstLit = firstLit || line.item;
     });

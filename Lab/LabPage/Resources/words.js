@@ -81,7 +81,7 @@ function wayOn(path, label) {
 }
 
 // Why every interleaving fails from a step on: the step of another thread that comes too late or too
-// early. An empty text if no step decided.
+// early. At the end of the path, the verdict says how they fail. An empty text if no step decided.
 function decision(path) {
   const index = path.pointOfNoReturn;
   if (index < 0) return "";
@@ -101,21 +101,18 @@ function decision(path) {
     && other.conflicts.some(([thread, step]) => thread === label.thread && step === position);
   const later = whole.edges.slice(index + 1).map(edge => edge.label).find(isPartner);
   const [earlier] = label.conflicts;
-  let why = "";
-  if (isCircle(whole.ending) || whole.ending.waiting.some(wait => wait.holder >= 0)) {
-    why = `${start}: `
-      + whole.ending.waiting.map(({ thread }) => `${race.threads[thread]} ${whole.waiting(thread).sentence}`).join(", and ");
-    return `${why}. No order of the remaining steps lets them go on.`;
+  if (whole.ending.waiting.some(wait => wait.holder >= 0)) {
+    const waiting = whole.ending.waiting.map(({ thread }) => `${race.threads[thread]} ${whole.waiting(thread).sentence}`);
+    return `${start}${path.ending ? "" : `: ${waiting.join(", and ")}`}. No order of the remaining steps lets the threads go on.`;
   }
+  let why = start;
   if (later) {
     why = `${start}, and only then ${doing(later)}`;
   } else if (earlier) {
     const other = path.edges.filter(edge => edge.label.thread === earlier[0])[earlier[1]];
     why = `${start} after ${other ? doing(other.label) : `${race.threads[earlier[0]]} was there`}`;
-  } else {
-    why = start;
   }
-  return `${why}. From here on, every interleaving fails: ${reason}.`;
+  return `${why}. From here on, every interleaving fails${path.ending ? "" : `: ${reason}`}.`;
 }
 
 // The other way in which a step can end.
