@@ -196,6 +196,9 @@ void rl_is_changed_by_runtime(void) {
 }
 
 static void look_at_access(rl_kind kind, uintptr_t address, bool is_announcement, rl_place place) {
+    const bool is_own_stack =
+        address >= (uintptr_t)__builtin_frame_address(0) && address < me->stack_base;
+    if (is_own_stack || !rl_on_lab_thread() || me->fate != STAYS) return;
     thread *t = my_thread();
     touch(t);
     if (rl_is_known_unannounced(t, address, place.pc))
@@ -211,9 +214,6 @@ static void look_at_access(rl_kind kind, uintptr_t address, bool is_announcement
 }
 
 static void access_memory(rl_kind kind, uintptr_t address, bool is_announcement, rl_place place) {
-    const bool is_own_stack =
-        address >= (uintptr_t)__builtin_frame_address(0) && address < me->stack_base;
-    if (is_own_stack || !rl_on_lab_thread() || me->fate != STAYS) return;
     look_at_access(kind, address, is_announcement, place);
     rl_clean_stack();
 }
@@ -318,18 +318,19 @@ void *__tsan_memmove(void *to, const void *from, size_t size) {
 
 // MARK: - Functions
 
+static void meet_function(rl_place place) {
+    rl_note_sanitized(place.pc);
+    place.pc = rl_unseen_atomic(place.pc);
+    if (place.pc) rl_meet_outside("uses `min` or `max` of an atomic variable", place);
+}
+
 /// Code compiled with `-sanitize=thread` calls this at the beginning of each function.
 void __tsan_func_entry(void *caller) {
     (void)caller;
     if (!rl_active) return;
     rl_place place = RL_CALLER;
-    if (rl_is_known_entry(place.pc)) return;
-    rl_note_sanitized(place.pc);
-    const uintptr_t atomic = rl_unseen_atomic(place.pc);
+    if (!rl_is_known_entry(place.pc)) meet_function(place);
     rl_clean_stack();
-    if (!atomic) return;
-    place.pc = atomic;
-    rl_meet_outside("uses `min` or `max` of an atomic variable", place);
 }
 
 // MARK: - Entry points that the lab ignores

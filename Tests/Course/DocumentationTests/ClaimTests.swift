@@ -99,7 +99,7 @@ struct ClaimTests {
     /// The sentences whose claims these tests, and the blocks beside them, run. Before you change one
     /// here, make sure that a test runs what the new sentence claims.
     private static let sentences: [(document: String, words: String)] = [
-        ("Tutorial.md", "in current Swift, without its second `then`, which chapter 3 adds"),
+        ("Tutorial.md", "in current Swift, without its overload of `then`, which chapter 3 adds"),
         ("Tutorial.zh.md", "只少了 `then` 的第二个重载，第 3 章会补上"),
         (
             "Tutorial.md",
@@ -257,7 +257,7 @@ struct ClaimTests {
         arguments: [
             ("a million links settle (H12)", "a million links settle (H11)", "Step D"),
             ("(R01 to R08, R12, R18)", "(R01 to R09, R12, R18)", "Step A"),
-            ("returned (H10)", "returned (H10), and no wait blocks (H18)", "Step E"),
+            ("handler runs (H10)", "handler runs (H10), and no wait blocks (H18)", "Step E"),
             ("order across a settlement (R06).", "order across a settlement (R05).", "Step B, red"),
         ])
     func findsRows(old: String, new: String, step: String) throws {
