@@ -118,6 +118,26 @@ struct BrowserTests {
         }
     }
 
+    @Test func `a row of several scenarios links to each, and their numbers add up`() async throws {
+        try await open(Self.link("R14", .threadSafe)) { browser, address in
+            let scenarios = "document.querySelectorAll('a[aria-label^=scenario]')"
+            let links = try await browser.texts("[...\(scenarios)].map(link => link.href)")
+            #expect(links.count > 1)
+            var all = 0
+            for link in links {
+                try await browser.open(link)
+                try await browser.run(Self.reveal)
+                let answer = try await browser.text("document.querySelector('#predict').innerText")
+                let number = try #require(answer.firstMatch(of: #/([0-9,]+) (kind|inter)/#))
+                all += try #require(Int(number.output.1.filter { $0 != "," }))
+            }
+            try await browser.open(address + "#matrix")
+            try await browser.run(Self.reveal)
+            let cell = "document.querySelector('td a[href^=\"#R14/stage3\"]').textContent"
+            #expect(try await browser.text(cell).contains("/\(all)"))
+        }
+    }
+
     // MARK: What steps are called
 
     /// For each step in the table, the name of the instance that it accesses.
