@@ -207,7 +207,7 @@ class Opening {
   naiveMove(thread) {
     const game = this.naive;
     const next = game.race.next(game.path.node, thread);
-    if (!next) return { can: false, text: "has no moves left" };
+    if (!next) return { can: false, text: thread === 0 && !game.isDelivered ? "waits, and does not look again" : "has no moves left" };
     const isFirst = game.path.counts()[thread] === 0;
     if (thread === 1) {
       return isFirst ? { can: true, text: "puts the letter into the mailbox" }
@@ -241,7 +241,8 @@ class Opening {
     const game = this.naive;
     return mailboxScene({
       hasLetter: game.value("state") === "fulfilled", hasNote: game.value("f_then") === "set" && !game.isDelivered,
-      isDelivered: game.isDelivered, isLost: game.hasEnded && game.fails, thought: this.thought(), isHome: this.isHome,
+      isDelivered: game.isDelivered, isBrought: game.isDelivered && game.value("f_then") === "set",
+      isLost: game.hasEnded && game.fails, thought: this.thought(), isHome: this.isHome,
     });
   }
 
@@ -260,7 +261,7 @@ class Opening {
   }
 
   legend() {
-    return element("p", { class: "quiet" }, "Each line is one order: Ana’s moves go right, Ben’s go down. The ring is where you are, on a gray bar with room for six lines. A line ends in ● if Ana gets her letter, and in ✗ if the letter is lost.");
+    return element("p", { class: "quiet" }, "Each line is one order, from the top left: a move of Ana goes right, one of Ben goes down. The ring is where you are; gray bars keep the lines apart. A line ends in ● if Ana gets her letter, and in ✗ if the letter is lost.");
   }
 
   // An order in words: Ana, Ben, Ben, Ana.
@@ -337,13 +338,13 @@ class Opening {
     const orders = race.total[race.root];
     const losing = this.inNames([...this.outcomes.keys()].find(order => this.outcomes.get(order)));
     return this.frame("The same moves, in a program",
-      element("p", {}, `This is part of a real program, in the language Swift. You need not read it: the colored words name the move below them. Two parts of the program run at the same time: one does what Ana does, the other what Ben does. Play the order that loses the letter (${losing}): the lines of your last move light up.`),
+      element("p", {}, `This is part of a real program, in the language Swift. You need not read it: each colored heading says what the lines below it do. Two parts of the program run at the same time: one does what Ana does, the other what Ben does. Play the order that loses the letter (${losing}): the lines of your last move light up.`),
       element("div", { class: "two" },
         element("div", {}, this.source(race)),
         element("div", { class: "by-code" }, element("div", { class: "scene" }, this.scene()),
           this.result(), this.moveButtons(this.naive, thread => this.naiveMove(thread)))),
-      element("p", { class: "quiet" }, `The program makes smaller steps, so it has ${orders} orders. Each matches one of your six, and only those that match the losing one lose the letter.`),
-      element("p", { class: "quiet" }, "For programmers: the mailbox is a promise, and the letter is its value. Ana calls ", element("code", {}, "then"), ". Now, state: ", element("code", {}, this.naive.value("state")), ", f_then: ", element("code", {}, this.naive.value("f_then")), "."));
+      element("p", { class: "quiet" }, `The program cuts these moves into smaller steps, so it has ${orders} orders. Each runs like one of your six, and only those like the losing one lose the letter.`),
+      element("p", { class: "quiet" }, "For programmers: the mailbox is a promise, and the letter is its value. Ana calls ", element("code", {}, "then"), ". At this moment, state is ", element("code", {}, this.naive.value("state")), " and f_then is ", element("code", {}, this.naive.value("f_then")), "."));
   }
 
   // The lines with which the moves begin, in all orders that the program makes, and what they are.
@@ -404,12 +405,12 @@ class Opening {
         : isSecond ? "puts the letter in, finds the note, brings Ana the letter" : "puts the letter in, finds no note"}, and hangs the key back`,
     };
     return this.frame("With a lock, two moves are one",
-      element("p", {}, "Now the mailbox has a lock, and one key. The person with the key makes ", element("em", {}, "both"), " moves before the other one can open the box. Four moves become two, and six orders become two. Try both orders."),
+      element("p", {}, "Now the mailbox has a lock, and one key. The person with the key makes ", element("em", {}, "both"), " moves before anyone else may touch the box or its note. So there are two turns instead of four moves, and two orders instead of six. Try both."),
       element("div", { class: "two" },
         element("div", {},
           element("div", { class: "scene" }, mailboxScene({
             hasLetter: game.order.includes("B"), hasNote: game.order === "A", isDelivered: game.isDelivered, isLost: game.hasEnded && game.fails,
-            isHome: game.order.startsWith("B"), hasKey: true,
+            isBrought: game.isDelivered && game.order === "AB", isHome: game.order.startsWith("B"), hasKey: true,
           })),
           game.hasEnded ? this.told(`${this.moved} Ana has her letter.`, "survives") : this.told(this.moved || "Choose who moves first."),
           this.moveButtons(game, words, this.saved.locked.length < both ? "Play the other order" : "Play again")),
@@ -434,7 +435,7 @@ class Opening {
     const isFull = this.letters(game)[box] > 0;
     const what = thread === box ? "the letter" : "the copy";
     if (!this.puts(next, game)) return { can: true, text: `takes key ${box + 1}, looks into box ${box + 1}, and hangs the key back`, more: isFull ? ": the box has a letter" : ": the box is empty" };
-    if (isFull) return { can: true, text: `takes key ${box + 1} to put ${what} in`, more: ", finds a letter there by now, and hangs the key back" };
+    if (isFull) return { can: true, text: `takes key ${box + 1}, wants to put ${what} in`, more: ", finds a letter there by now, and hangs the key back" };
     return { can: true, text: game === this.keys ? `takes key ${box + 1}, puts ${what} in, and keeps the key` : `takes key ${box + 1}, puts ${what} in, and hangs the key back` };
   }
 
@@ -474,7 +475,7 @@ class Opening {
     return game.path.ending.waiting.map(({ thread, owner, holder }) => {
       const name = ["Ana", "Ben"][thread];
       const key = `key ${this.boxOf(owner, game) + 1}`;
-      return holder === thread ? `the note on box ${2 - this.boxOf(owner, game)} sends ${name} to box ${this.boxOf(owner, game) + 1}: ${thread === 0 ? "she" : "he"} waits until its key hangs there, but has it in ${thread === 0 ? "her" : "his"} own pocket` : `${name} waits for ${key}, which ${["Ana", "Ben"][holder]} has`;
+      return holder === thread ? `the note on box ${2 - this.boxOf(owner, game)} sends ${name} to box ${this.boxOf(owner, game) + 1}, and ${thread === 0 ? "she" : "he"} waits for ${key}, but has it ${thread === 0 ? "herself" : "himself"}` : `${name} waits for ${key}, which ${["Ana", "Ben"][holder]} has`;
     }).join(", and ");
   }
 
@@ -482,9 +483,9 @@ class Opening {
     const game = this.keys;
     const isStuck = game.hasEnded && game.fails;
     return this.frame("The lock brings a new bug", this.stage(
-      [element("p", {}, "Ana brings a letter to box 1, Ben one to box 2. On each box is a note for the person who puts a letter in: “Look into the other box. If it is empty, put a copy of the letter in.”"),
-        element("p", {}, "To open a box, even to look, Ana or Ben takes its key, and waits if the key is gone. Both keep the key of a box until the note of that box is done."),
-        element("p", {}, element("strong", {}, "Can both finish?"), " Try.")],
+      [element("p", {}, "A new story: Ana brings a letter to box 1, Ben one to box 2. On each box is a note. It tells the person who puts a letter in: “Look into the other box. If it is empty, put a copy there.”"),
+        element("p", {}, "To open a box, even to look, Ana or Ben takes its key, and waits if the key is gone. After putting a letter in, each keeps the key of that box until what its note says is done."),
+        element("p", {}, element("strong", {}, "Can both do what the notes say?"), " Try.")],
       this.keysScene(game, isStuck),
       isStuck ? this.told(`${this.moved} Now ${this.waits(game)}. Neither can move: this is called a deadlock.`, "fails") : this.told(this.moved || "Choose who moves first."),
       this.moveButtons(game, thread => this.keyMove(game, thread), "Play another order"),
@@ -492,11 +493,14 @@ class Opening {
         ? "Every order ends like this, one way or another. People would notice; a program follows its rules, and waits forever." : `${game.race.data.failing} of its orders fail.`) : null));
   }
 
+  // Who still has a letter: a person who finds one in the box keeps the own one.
+  brings(game) {
+    return [0, 1].map(thread => game.path.edges.find(({ label }) => this.boxOf(label.owner, game) === thread && this.puts(label, game))?.label.thread !== thread);
+  }
+
   keysScene(game, isStuck = false) {
-    // A person who finds a letter in the box takes the own one along.
-    const keepsLetter = thread => game.path.edges.find(({ label }) => this.boxOf(label.owner, game) === thread && this.puts(label, game))?.label.thread !== thread;
     return keysScene({
-      holders: this.holders(game), letters: this.letters(game), notesDone: this.notesDone(game), brings: [0, 1].map(keepsLetter), isStuck, isDone: game.hasEnded && !isStuck,
+      holders: this.holders(game), letters: this.letters(game), notesDone: this.notesDone(game), brings: this.brings(game), isStuck, isDone: game.hasEnded && !isStuck,
     });
   }
 
@@ -505,22 +509,22 @@ class Opening {
     return this.frame("What fixes the deadlock", this.stage(
       element("p", {}, "A new rule: hang the key back ", element("em", {}, "first"), ", and then do what the note asks for. Then a person who waits for a key holds no other key."),
       this.keysScene(game),
-      game.hasEnded ? this.told(`${this.moved} Both are done, and each box has a letter.`, "survives") : this.told(this.moved || "Try to get them stuck."),
+      game.hasEnded ? this.told(`${this.moved} Both are done, and each box has a letter.${this.brings(game).includes(true) ? " The one that is left over was not needed: its box was full." : ""}`, "survives") : this.told(this.moved || "Try to get them stuck."),
       this.moveButtons(game, thread => this.keyMove(game, thread)),
-      game.hasEnded ? element("p", {}, `In the program’s smaller steps there are ${game.race.total[game.race.root]} orders here, and in none of them does anyone get stuck.`) : null));
+      game.hasEnded ? element("p", {}, `The program, with its smaller steps, has ${game.race.total[game.race.root]} orders here, and in none of them does anyone get stuck.`) : null));
   }
 
   end() {
     const link = (href, text) => element("li", {}, element("a", { href }, text));
     return this.frame("You have met two bugs from real programs",
-      element("p", {}, "The first was an order of moves that loses a letter. The lock that prevents it brought the second, a deadlock. When a program runs, the bad order is rare, so tests seldom meet it. Here, every order that the program can take was tried and recorded; you chose which recording to play."),
+      element("p", {}, "The first was an order of moves that loses a letter. The lock that prevents it brought the second, a deadlock, which the last rule prevents: hold no key while you wait for another. When a program runs, the bad order is rare, so tests seldom meet it. Here, every order of the real program had been tried beforehand; your moves chose which one you saw. If you do not write programs, this is the end."),
       element("p", {}, element("strong", {}, "If you write programs:"), " the letter is a value, the mailbox is a promise, the note is a handler, Ana and Ben are threads. On the next pages you choose the steps of the real source. An order of steps is called an interleaving."),
       element("ul", { class: "endings" },
         link("#R01/stage1", "The lost letter, line by line"), link("#R10/stepA", "The two keys, line by line"),
         link("#R01/stage3", "The finished promise: try to break it"),
         element("li", {}, "Build it yourself: ", location.protocol === "file:" ? element("a", { href: "../Tutorial.md" }, "the Tutorial") : "the Tutorial",
           " begins with the first line, and its first exercise is to lose a handler on purpose: ", element("code", {}, "swift run promise-lab exercise 1"))),
-      element("p", { class: "moves" }, element("a", { class: "start", href: "#races" }, "All races, in an order to learn"),
+      element("p", { class: "moves" }, element("a", { class: "start", href: "#races" }, "All races, one lesson after another"),
         element("a", { href: "#matrix" }, "The matrix: every race on every version"), element("a", { href: "#play/1" }, "Play the opening again")));
   }
 }

@@ -40,13 +40,13 @@ function bubble(x, y, text) {
 }
 
 // Ana, Ben and one mailbox. A letter in the box, a note on it, or the letter in Ana's hands.
-function mailboxScene({ hasLetter, hasNote, isDelivered, isLost, thought = "", isHome = false, hasKey = false }) {
+function mailboxScene({ hasLetter, hasNote, isDelivered, isBrought, isLost, thought = "", isHome = false, hasKey = false }) {
   const words = [hasKey ? "a lock, and its key" : "", hasLetter && !isDelivered ? "a letter in the mailbox" : "", hasNote ? "a note on it" : "",
     thought === "" ? "" : `Ana thinks: ${thought}`, isHome ? "Ben is home" : "",
     isDelivered ? "Ana has her letter" : "", isLost ? "Ana waits forever" : ""].filter(word => word !== "");
   return drawing(560, 246, `Ana and Ben at a mailbox: ${words.join(", ") || "it is empty"}`,
     person(84, "Ana", isDelivered ? "has her letter" : isLost ? "waits forever" : hasNote ? "waits" : "wants a letter", "t0", isDelivered || thought === "a letter!" ? "glad" : isLost ? "sad" : "calm"),
-    person(476, "Ben", isHome ? "has gone home" : isDelivered ? "has brought it" : hasLetter ? "has put it in" : "has the letter", "t1", isDelivered ? "glad" : "calm", isHome),
+    person(476, "Ben", isHome ? "has gone home" : isBrought ? "has brought it" : hasLetter || isDelivered ? "has put it in" : "has the letter", "t1", isBrought ? "glad" : "calm", isHome),
     hasLetter || isDelivered ? null : envelope(424, 140),
     thought === "" ? null : bubble(124, 40, thought),
     mailbox(280, "the mailbox", [
@@ -76,7 +76,7 @@ function keysScene({ holders, letters, notesDone, brings, isStuck, isDone }) {
   const mood = isStuck ? "sad" : isDone ? "glad" : "calm";
   const [people, places] = [[58, 502], [212, 348]];
   return drawing(560, 246, `Two mailboxes: ${words.join(", ")}${isStuck ? "; both wait forever" : ""}`,
-    ["Ana", "Ben"].map((name, i) => person(people[i], name, isStuck ? "waits forever" : isDone ? "is done" : "", `t${i}`, mood)),
+    ["Ana", "Ben"].map((name, i) => person(people[i], name, isStuck ? "waits forever" : isDone && brings[i] ? "keeps the letter" : isDone ? "is done" : "", `t${i}`, mood)),
     people.map((x, i) => brings[i] ? envelope(x + [22, -22][i], 156) : null),
     places.map((x, box) => mailbox(x, `box ${box + 1}`, [
       letters[box] > 0 ? envelope(-4, 142) : label(0, 150, "empty", { class: "small", "text-anchor": "middle" }),
