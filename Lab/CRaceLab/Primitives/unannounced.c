@@ -174,7 +174,8 @@ void rl_is_used_as_lock(const void *variable, rl_place place) {
             contains(of_locks, o->begun_at))
             continue;
         if (!rl_are_in_one_function(o->begun_at, place.pc)) continue;
-        if (!of_locks || of_locks->count == MOST_PLACES) return;
+        if (!of_locks || of_locks->count == MOST_PLACES)
+            return rl_meet_outside("passes locks by pointer at too many places", place);
         of_locks->at[of_locks->count++] = o->begun_at;
         lab.has_more_steps = true;
     }
