@@ -201,6 +201,27 @@ struct SendingEntryPointTests {
         #expect(try Exploration.replay(trace.scheduleText, describe).schedule == trace.schedule)
     }
 
+    /// Work that reads waits for a thread that comes to the queue after the barrier.
+    @Test("a thread comes to a queue behind a barrier: a deadlock", arguments: [false, true])
+    func barrierBeforeReader(reduction: Bool) {
+        var options = Exploration.Options()
+        options.reduction = reduction
+        let exploration = explore(options: options) { scenario in
+            let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
+            let (shared, semaphore) = (Shared(), DispatchSemaphore(value: 0))
+            scenario.thread("sender") {
+                queue.async { semaphore.wait() }
+                queue.async(flags: .barrier) { shared.value = 1 }
+            }
+            scenario.thread("reader") {
+                queue.sync { _ = shared.value }
+                semaphore.signal()
+            }
+        }
+        #expect(exploration.passingSchedule != nil, "\(exploration.text())")
+        #expect(exploration.findings.map(\.kind) == [.deadlock], "\(exploration.text())")
+    }
+
     @Test("a worker that the sender knows to be idle is reused")
     func concurrentWorkForOneThread() {
         let exploration = explore { scenario in
