@@ -347,13 +347,16 @@ bool rl_is_within_registration(rl_place place) {
 }
 
 uintptr_t rl_place_in_contexts(const uintptr_t *context) {
+    uintptr_t without_line = 0;
     for (int depth = 0; context && depth < 64; depth++) {
-        const bool is_of_program =
-            context[1] && rl_is_under_test(context[1]) && !rl_is_labs_own(context[1]);
-        if (is_of_program) return context[1] + 1;
+        const uintptr_t pc = context[1];
+        if (pc && rl_is_under_test(pc) && !rl_is_labs_own(pc)) {
+            if (!rl_is_compilers_own(pc + 1)) return pc + 1;
+            if (!without_line) without_line = pc + 1;
+        }
         context = (const uintptr_t *)context[0];
     }
-    return 0;
+    return without_line;
 }
 
 /// Whether the code only allocates an object and calls its initializer.

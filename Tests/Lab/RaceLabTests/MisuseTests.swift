@@ -279,6 +279,19 @@ struct MisuseTests {
         }
     }
 
+    /// The compiler copies `withUnsafeContinuation` into the program, without lines.
+    @Test("an unsafe continuation that is never resumed", .enabled(if: unavailableTasks == nil))
+    func neverResumed() {
+        let line = #line + 3
+        let exploration = explore { scenario in
+            scenario.task("waiter") {
+                await withUnsafeContinuation { (_: Unsafe) in }
+            }
+        }
+        let place = "MisuseTests.swift:\(line)"
+        #expect(exploration.reasons(.deadlock) == ["'waiter' waits at \(place) to be resumed"])
+    }
+
     @Test("a continuation that the task resumes twice", .enabled(if: unavailableTasks == nil))
     func resumedTwiceByItself() {
         let reasons = Self.reasons { scenario in

@@ -311,4 +311,23 @@ struct ManyThreadsTests {
             .table(width: 100)
         #expect(two.hasPrefix("    0 thread "))
     }
+
+    @Test("four threads share a column if a place would be cut off")
+    func four() throws {
+        let waiter = "the task that waits for the others"
+        let line = #line + 7
+        let exploration = explore { scenario in
+            let kept = Mutex<UnsafeContinuation<Void, Never>?>(nil)
+            scenario.task(waiter) {
+                await withUnsafeContinuation { continuation in kept.withLock { $0 = continuation } }
+            }
+            for index in 1...3 {
+                scenario.thread("\(index)") { kept.withLock { $0.take() }?.resume() }
+            }
+        }
+        let trace = try #require(try exploration.passingTrace())
+        let rows = trace.table(width: 100).split(separator: "\n")
+        let resumes = try #require(rows.first { $0.contains("resumes '\(waiter)'") })
+        #expect(resumes.contains(":\(line) "), "\(resumes)")
+    }
 }

@@ -32,14 +32,15 @@ struct ProgressTests {
 
     @Test("runs that repeat an interleaving count as runs")
     func redundantRuns() {
-        // Work that waits for its turn in two queues is explored with sleep sets alone.
+        // Threads that come to a queue with barriers are explored with sleep sets alone.
         var options = Exploration.Options()
         options.reduction = true
         let describe: (Scenario) -> Void = { scenario in
-            let (shared, queue) = (Shared(), DispatchQueue(label: "queue"))
+            let queue = DispatchQueue(label: "queue", attributes: .concurrent)
+            let shared = Shared()
             for index in 0..<2 {
                 scenario.thread("\(index)") {
-                    queue.async { shared.value += 1 }
+                    queue.async(flags: .barrier) { shared.value += 1 }
                     queue.sync { shared.value += 1 }
                 }
             }

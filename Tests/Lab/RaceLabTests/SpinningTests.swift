@@ -146,6 +146,18 @@ struct SpinningTests {
             let counter = Counter()
             return ({ while Holder(counter.value).number == 0 {} }, { counter.value = 1 })
         },
+        Wait("an object that it changes") {
+            let counter = Counter()
+            return (
+                {
+                    while counter.value == 0 {
+                        let copy = Counter()
+                        copy.value = counter.value
+                        copy.value += 1
+                    }
+                }, { counter.value = 1 }
+            )
+        },
     ]
 
     private static func text(_ number: Int) -> String { "the counter is \(number)" }
@@ -200,7 +212,7 @@ struct SpinningTests {
 
     @Test("a loop that gives up after some rounds ends", arguments: [false, true])
     func givesUp(reduction: Bool) {
-        for rounds in [countsInVariable, countsInArray] {
+        for rounds in [countsInVariable, countsInArray, countsInObject, countsInObjects] {
             var options = Exploration.Options()
             options.reduction = reduction
             options.failingKinds = [.deadlock, .livelock]
@@ -225,6 +237,26 @@ struct SpinningTests {
         while seen.count < 5 {
             if counter.value == 1 { return true }
             seen.append(0)
+        }
+        return false
+    }
+
+    private let countsInObject: @Sendable (Counter) -> Bool = { counter in
+        let seen = Counter()
+        while seen.value < 5 {
+            if counter.value == 1 { return true }
+            seen.value += 1
+        }
+        return false
+    }
+
+    private let countsInObjects: @Sendable (Counter) -> Bool = { counter in
+        var last = Counter()
+        while last.value < 5 {
+            if counter.value == 1 { return true }
+            let next = Counter()
+            next.value = last.value + 1
+            last = next
         }
         return false
     }
