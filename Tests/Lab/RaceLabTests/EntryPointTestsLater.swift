@@ -298,15 +298,8 @@ struct UncontrolledTests {
     private static func take(_ lock: any NSLocking) { lock.lock() }
     private static func give(_ lock: any NSLocking) { lock.unlock() }
 
-    /// In a child process, because the operation continues in its process.
-    private static var isolated: Exploration.Options {
-        var options = Exploration.Options()
-        options.isolation = .childProcess()
-        return options
-    }
-
     private func expectNamed(_ exploration: Exploration, _ words: String, line: Int = #line) {
-        guard case .uncontrolled(let what, let place)? = exploration.inconclusive else {
+        guard let (what, place) = exploration.uncontrolled else {
             Issue.record("\(exploration.text())")
             return
         }
@@ -315,9 +308,11 @@ struct UncontrolledTests {
         #expect(!exploration.survives)
     }
 
+    // In a child process, because the operation continues in its process.
+
     @Test("in a thread", arguments: cases + casesInThreads)
     func inThread(_ example: Case) {
-        let exploration = explore(options: Self.isolated) { scenario in
+        let exploration = explore(options: .isolated) { scenario in
             let shared = Shared()
             scenario.thread("maker") {
                 shared.value += 1
@@ -331,7 +326,7 @@ struct UncontrolledTests {
 
     @Test("during set-up", arguments: tasks + cases)
     func inSetUp(_ example: Case) {
-        let exploration = explore(options: Self.isolated) { scenario in
+        let exploration = explore(options: .isolated) { scenario in
             let shared = Shared()
             example.make(shared)
             scenario.thread("only") { shared.other = 1 }
@@ -341,7 +336,7 @@ struct UncontrolledTests {
 
     @Test("in a check")
     func inCheck() {
-        let exploration = explore(options: Self.isolated) { scenario in
+        let exploration = explore(options: .isolated) { scenario in
             let shared = Shared()
             scenario.thread("only") { shared.other = 1 }
             scenario.check { Task { await Self.signaled(shared) } }
@@ -378,14 +373,8 @@ struct UncontrolledTests {
             if isJoined { pthread_join(thread, nil) } else { pthread_detach(thread) }
             scenario.thread("only") { shared.other = 1 }
         }
-        if isJoined {
-            #expect(exploration.survives, "\(exploration.text())")
-        } else {
-            guard case .uncontrolled? = exploration.inconclusive else {
-                Issue.record("\(exploration.text())")
-                return
-            }
-        }
+        #expect(exploration.survives == isJoined, "\(exploration.text())")
+        #expect((exploration.uncontrolled == nil) == isJoined)
     }
 
     private static let semaphore = DispatchSemaphore(value: 0)
