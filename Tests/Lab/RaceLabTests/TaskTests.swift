@@ -297,9 +297,7 @@ struct TaskTests {
 
     @Test("a continuation that is resumed twice ends only a child process")
     func resumedTwice() {
-        var options = Exploration.Options()
-        options.isolation = .childProcess()
-        let exploration = explore(options: options) { scenario in
+        let exploration = explore(options: .isolated) { scenario in
             let notebook = Notebook()
             scenario.task("waiter") {
                 notebook.value = 1
@@ -325,49 +323,37 @@ struct TaskTests {
                 }
             }
         }
-        guard case .tooManyThreads? = exploration.inconclusive else {
-            Issue.record("\(exploration.text())")
-            return
-        }
+        #expect(exploration.inconclusive == .tooManyThreads(thread: "starter"))
     }
 
     @Test("a task with a priority that is sent to another actor is inconclusive")
-    func priorityFromElsewhere() {
+    func priorityFromElsewhere() throws {
         let exploration = explore { scenario in
             let notebook = Notebook()
             scenario.task("sender") { await Actors.start(notebook) }
         }
-        guard case .uncontrolled(let what, _)? = exploration.inconclusive else {
-            Issue.record("\(exploration.text())")
-            return
-        }
+        let what = try #require(exploration.uncontrolled, "\(exploration.text())").what
         #expect(what.contains("priority"))
     }
 
     @Test(
         "an executor that goes on while its job runs is inconclusive",
         arguments: TaskExample.uncontrolledExecutors)
-    func executor(example: TaskExample) {
+    func executor(example: TaskExample) throws {
         let exploration = Self.explored(example)
-        guard case .uncontrolled(let what, let place)? = exploration.inconclusive else {
-            Issue.record("\(exploration.text())")
-            return
-        }
+        let (what, place) = try #require(exploration.uncontrolled, "\(exploration.text())")
         #expect(what.contains("executor"))
         #expect(place.hasPrefix("TaskExecutors.swift:"), "\(place)")
     }
 
     @Test("a sleep with a tolerance is inconclusive")
-    func tolerance() {
+    func tolerance() throws {
         let exploration = explore { scenario in
             scenario.task("sleeper") {
                 try? await Task.sleep(for: .seconds(1), tolerance: .seconds(1))
             }
         }
-        guard case .uncontrolled(let what, _)? = exploration.inconclusive else {
-            Issue.record("\(exploration.text())")
-            return
-        }
+        let what = try #require(exploration.uncontrolled, "\(exploration.text())").what
         #expect(what.contains("tolerance"))
     }
 
