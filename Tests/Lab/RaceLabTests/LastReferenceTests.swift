@@ -55,25 +55,14 @@ struct LastReferenceTests {
         }
     }
 
-    struct Example: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        let isRace: Bool
-        let describe: @Sendable (Scenario) -> Void
-
-        init(
-            _ name: String, isRace: Bool = false, _ describe: @escaping @Sendable (Scenario) -> Void
-        ) {
-            (testDescription, self.isRace, self.describe) = (name, isRace, describe)
-        }
-    }
-
     private static func reporters(_ report: Box<Int>) -> (Box<Reporter?>, Box<Reporter?>) {
         let reporter = Reporter(report)
         return (Box(reporter), Box(reporter))
     }
 
-    static let examples = [
-        Example("a `deinit` reads what another owner has written") { scenario in
+    static let programs = [
+        KnownProgram("a `deinit` reads what another owner has written", everyOrder: true) {
+            scenario in
             let report = Box(-1)
             let (first, second) = reporters(report)
             scenario.thread("A") {
@@ -83,7 +72,7 @@ struct LastReferenceTests {
             scenario.thread("B") { second.value = nil }
             scenario.check { try Scenario.require(report.value == 5, "\(report.value)") }
         },
-        Example("the same through a collection and a closure") { scenario in
+        KnownProgram("the same through a collection and a closure", everyOrder: true) { scenario in
             let report = Box(-1)
             let (first, second) = reporters(report)
             let list = Box([first.value!])
@@ -96,7 +85,8 @@ struct LastReferenceTests {
             scenario.thread("B") { closure.value = nil }
             scenario.check { try Scenario.require(report.value == 5, "\(report.value)") }
         },
-        Example("a token that was cancelled, or that cancels when it ends") { scenario in
+        KnownProgram("a token that was cancelled, or that cancels when it ends", everyOrder: true) {
+            scenario in
             let count = Box(0)
             let token = Token { count.value += 1 }
             let (first, second) = (Box<Token?>(token), Box<Token?>(token))
@@ -108,7 +98,7 @@ struct LastReferenceTests {
             scenario.thread("B") { second.value = nil }
             scenario.check { try Scenario.require(count.value == 1, "\(count.value)") }
         },
-        Example("an actor ends") { scenario in
+        KnownProgram("an actor ends", everyOrder: true) { scenario in
             let report = Box(-1)
             let counter = Counter(report)
             let (first, second) = (Box<Counter?>(counter), Box<Counter?>(counter))
@@ -119,7 +109,7 @@ struct LastReferenceTests {
             scenario.task("B") { second.value = nil }
             scenario.check { try Scenario.require(report.value <= 1, "\(report.value)") }
         },
-        Example("copies of a value that copies on write") { scenario in
+        KnownProgram("copies of a value that copies on write", everyOrder: true) { scenario in
             let first = Box(CopyOnWrite())
             let second = Box(first.value)
             scenario.thread("A") { first.value.add(1) }
@@ -128,7 +118,8 @@ struct LastReferenceTests {
                 try Scenario.require(first.value.number == 1 && second.value.number == 2, "mixed")
             }
         },
-        Example("an access after the release", isRace: true) { scenario in
+        KnownProgram("an access after the release", .overlap, everyOrder: true) {
+            scenario in
             let report = Box(-1)
             let (first, second) = reporters(report)
             scenario.thread("A") {
@@ -137,7 +128,8 @@ struct LastReferenceTests {
             }
             scenario.thread("B") { second.value = nil }
         },
-        Example("an access while somebody else refers to it", isRace: true) { scenario in
+        KnownProgram("an access while somebody else refers to it", .overlap, everyOrder: true) {
+            scenario in
             let (first, second) = reporters(Box(-1))
             scenario.thread("A") { first.value!.number = 5 }
             scenario.thread("B") {
@@ -147,14 +139,6 @@ struct LastReferenceTests {
         },
     ]
 
-    @Test("a race is found only if there is one", arguments: examples, [true, false])
-    func races(example: Example, reduction: Bool) {
-        var options = Exploration.Options()
-        options.reduction = reduction
-        let exploration = explore(options: options, example.describe)
-        let races: Set<Exploration.Finding.Kind> = [.dataRace, .overlap]
-        let isFound = exploration.findings.contains { races.contains($0.kind) }
-        #expect(isFound == example.isRace, "\(exploration.text())")
-        #expect(exploration.survives != example.isRace, "\(exploration.text())")
-    }
+    @Test("a race is found only if there is one", arguments: programs)
+    func races(_ program: KnownProgram) { program.check() }
 }
