@@ -11,11 +11,9 @@ struct BeginningTests {
 
     private static func describe(_ scenario: Scenario) {
         let counter = Counter()
-        for name in ["first", "second"] {
-            scenario.thread(name) {
-                let seen = counter.value
-                counter.value = seen + 1
-            }
+        scenario.threads("first", "second") {
+            let seen = counter.value
+            counter.value = seen + 1
         }
         scenario.check { try Scenario.require(counter.value == 2, "an increment was lost") }
     }

@@ -15,9 +15,7 @@ struct ProgressTests {
         change(&options)
         return explore(options: options) { scenario in
             let counter = Counter()
-            for name in ["left", "right"] {
-                scenario.thread(name) { for _ in 0..<8 { counter.value = 1 } }
-            }
+            scenario.threads("left", "right") { for _ in 0..<8 { counter.value = 1 } }
         }
     }
 
@@ -62,9 +60,7 @@ struct ProgressTests {
         change(&options)
         return explore(options: options) { scenario in
             let counter = Counter()
-            for name in ["left", "right"] {
-                scenario.thread(name) { for _ in 0..<6 { counter.value = 1 } }
-            }
+            scenario.threads("left", "right") { for _ in 0..<6 { counter.value = 1 } }
         }
     }
 
@@ -140,11 +136,9 @@ struct ProgressTests {
             let counter = Counter()
             let flag = Counter()
             scenario.thread("last") { flag.value = 1 }
-            for name in ["first", "second", "third"] {
-                scenario.thread(name) { [weak weakly = counter] in
-                    if flag.value == 0 { weakly?.value += 1 }
-                    for _ in 0..<6 { counter.value += 1 }
-                }
+            scenario.threads("first", "second", "third") { [weak weakly = counter] in
+                if flag.value == 0 { weakly?.value += 1 }
+                for _ in 0..<6 { counter.value += 1 }
             }
         }
         #expect(exploration.limit == .time)
@@ -173,9 +167,7 @@ struct ProgressTests {
         options.progress = { reported.append($0.explored) }
         let exploration = explore(options: options) { scenario in
             let counter = Counter()
-            for name in ["left", "right"] {
-                scenario.thread(name) { for _ in 0..<10 { counter.value = 1 } }
-            }
+            scenario.threads("left", "right") { for _ in 0..<10 { counter.value = 1 } }
         }
         #expect(exploration.limit == .time)
         let counts = reported.entries
