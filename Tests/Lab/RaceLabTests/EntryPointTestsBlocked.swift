@@ -8,7 +8,7 @@ import Testing
 @Suite("The lab reports what it cannot see", .needsTheLab)
 struct BlockedEntryPointTests {
     /// Blocks until data is written to the pipe, which never happens.
-    private static func readFromPipe() {
+    static func readFromPipe() {
         var ends: [Int32] = [0, 0]
         precondition(pipe(&ends) == 0)
         var byte: UInt8 = 0

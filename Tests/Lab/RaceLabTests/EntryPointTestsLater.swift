@@ -379,26 +379,46 @@ struct UncontrolledTests {
 
     private static let semaphore = DispatchSemaphore(value: 0)
 
-    @Test(
-        "a wait for a signal from outside", arguments: ["semaphore", "condition", "group"])
-    func signalledOutside(kind: String) {
-        let (semaphore, condition) = (DispatchSemaphore(value: 0), NSCondition())
+    /// What a thread can wait for without an end.
+    private struct Waitable: @unchecked Sendable {
+        static let kinds = ["semaphore", "condition", "group"]
+        private let semaphore = DispatchSemaphore(value: 0)
+        private let condition = NSCondition()
         let group = DispatchGroup()
+
+        func wait(for kind: String) {
+            switch kind {
+            case "semaphore": semaphore.wait()
+            case "condition": condition.withLock { condition.wait() }
+            default:
+                group.enter()
+                group.wait()
+            }
+        }
+    }
+
+    @Test("a wait for a signal from outside", arguments: Waitable.kinds)
+    func signalledOutside(kind: String) {
+        let waitable = Waitable()
         let exploration = explore { scenario in
             let shared = Shared()
             scenario.thread("waiter") {
                 shared.value = 1
-                switch kind {
-                case "semaphore": semaphore.wait()
-                case "condition": condition.withLock { condition.wait() }
-                default:
-                    group.enter()
-                    group.wait()
-                }
+                waitable.wait(for: kind)
             }
             scenario.thread("other") { shared.other = 1 }
         }
         expectNamed(exploration, "outside of the scenario")
+    }
+
+    @Test("the same, made by the scenario: a deadlock", arguments: Waitable.kinds)
+    func signalledInside(kind: String) {
+        let exploration = explore { scenario in
+            let waitable = Waitable()
+            waitable.group.enter()
+            scenario.thread("waiter") { waitable.wait(for: kind) }
+        }
+        #expect(exploration.inconclusive == nil && exploration.findings.map(\.kind) == [.deadlock])
     }
 
     @Test("a semaphore in a global, even if the scenario is the first to use it")
@@ -428,25 +448,6 @@ struct UncontrolledTests {
             scenario.thread("waiter") { while !Self.isReady {} }
         }
         expectNamed(exploration, "a change of a global")
-    }
-
-    @Test(
-        "the same, made by the scenario: a deadlock",
-        arguments: ["semaphore", "condition", "group"])
-    func signalledInside(kind: String) {
-        let exploration = explore { scenario in
-            let (semaphore, condition) = (DispatchSemaphore(value: 0), NSCondition())
-            let group = DispatchGroup()
-            group.enter()
-            scenario.thread("waiter") {
-                switch kind {
-                case "semaphore": semaphore.wait()
-                case "condition": condition.withLock { condition.wait() }
-                default: group.wait()
-                }
-            }
-        }
-        #expect(exploration.inconclusive == nil && exploration.findings.map(\.kind) == [.deadlock])
     }
 
     @MainActor private final class Model {

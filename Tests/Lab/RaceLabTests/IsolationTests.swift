@@ -389,8 +389,7 @@ struct IsolationTests {
 
     @Test("a replay in a child process gives the same table, and refuses the same schedules")
     func sameReplay() throws {
-        var options = Exploration.Options()
-        options.isolation = .childProcess()
+        let options = Exploration.Options.isolated
         let describe = Classic.lostUpdate.describe
         let schedule = try #require(Classic.lostUpdate.exploration().findings.first?.schedule)
         let (here, there) = (
@@ -464,7 +463,7 @@ struct IsolationTests {
     }
 
     /// Two threads. In every child process for which `blocks` returns `true`, one of them waits for
-    /// a signal that is never sent.
+    /// data that is never written.
     private static func waiting(
         where blocks: @escaping @Sendable () -> Bool
     ) -> @Sendable (Scenario) -> Void {
@@ -472,17 +471,10 @@ struct IsolationTests {
             let slot = Slot()
             scenario.thread("first") {
                 slot.value = 2
-                if blocks() { wait() }
+                if blocks() { BlockedEntryPointTests.readFromPipe() }
             }
             scenario.thread("second") { slot.value = nil }
         }
-    }
-
-    private static func wait() {
-        var ends: [Int32] = [0, 0]
-        precondition(pipe(&ends) == 0)
-        var byte: UInt8 = 0
-        _ = read(ends[0], &byte, 1)
     }
 
     /// A file that exists from the first check on, whichever process checks.
@@ -518,7 +510,7 @@ struct IsolationTests {
         let once = Once()
         defer { once.remove() }
         let trace = try Exploration.replay("FS", options: Self.isolated) { scenario in
-            if once.isFirst() { Self.wait() }
+            if once.isFirst() { BlockedEntryPointTests.readFromPipe() }
             Self.waiting { false }(scenario)
         }
         #expect(trace.scheduleText == "FS")

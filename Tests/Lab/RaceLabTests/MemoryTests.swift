@@ -4,11 +4,6 @@ import RaceLabTesting
 import Synchronization
 import Testing
 
-private final class Holder<Value>: @unchecked Sendable {
-    var value: Value
-    init(_ value: Value) { self.value = value }
-}
-
 /// A value whose methods let other threads go on before they write.
 private struct Inbox {
     var count = 0

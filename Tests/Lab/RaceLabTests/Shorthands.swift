@@ -53,6 +53,15 @@ final class Shared: @unchecked Sendable {
     var items: [Int] = []
 }
 
+/// A variable that threads share.
+final class Holder<Value>: @unchecked Sendable {
+    var value: Value
+    init(_ value: Value) { self.value = value }
+}
+
+/// Uses constants, so that the compiler does not remove them.
+func keep<each Value>(_ value: repeat each Value) {}
+
 /// The file and line of the code that follows, as findings name them.
 func place(_ offset: Int = 0, file: String = #fileID, line: Int = #line) -> String {
     "\(file.split(separator: "/").last!):\(line + offset)"

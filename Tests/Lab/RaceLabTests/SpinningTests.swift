@@ -171,10 +171,6 @@ struct SpinningTests {
         #expect(finding.schedule.choices.count == reads + 1)
     }
 
-    private final class Flag: Sendable {
-        let isUp = Atomic(false)
-    }
-
     private final class Holder {
         let number: Int
         init(_ number: Int) { self.number = number }

@@ -124,8 +124,7 @@
             arguments: [true, false], [AtomicStoreOrdering.releasing, .relaxed])
         func published(isObject: Bool, ordering: AtomicStoreOrdering) {
             let isOrdered = ordering == .releasing
-            var options = Exploration.Options()
-            options.failingKinds.insert(.dataRace)
+            let options = Exploration.Options.with { $0.failingKinds.insert(.dataRace) }
             let exploration = explore(options: options) { scenario in
                 let first = Box(Atomic(UnsafeMutableRawPointer?.none))
                 let buffer = Buffer()

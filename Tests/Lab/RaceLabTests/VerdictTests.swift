@@ -16,8 +16,7 @@ struct VerdictTests {
 
     @Test("two unordered writes are a data race, even if overlaps do not count")
     func writeAgainstWrite() throws {
-        var options = Exploration.Options()
-        options.failingKinds = [.dataRace]
+        let options = Exploration.Options.with { $0.failingKinds = [.dataRace] }
         let exploration = explore(options: options, Self.overwriting.describe)
         #expect(!exploration.survives && exploration.failing == 2 && exploration.explored == 2)
         #expect(

@@ -93,8 +93,7 @@ struct OldValuesTests {
         #expect(throws: Exploration.ReplayError.self) {
             try exploration.replay(text.replacing("~0", with: "~"))
         }
-        var options = Exploration.Options()
-        options.memory = .sequentiallyConsistent
+        let options = Exploration.Options.with { $0.memory = .sequentiallyConsistent }
         #expect(throws: Exploration.ReplayError.self) {
             try Exploration.replay(text, options: options, Self.bothReadZero)
         }
