@@ -125,15 +125,6 @@ struct SendingEntryPointTests {
             }
             scenario.check { try Scenario.require(shared.value == 1, "work was lost") }
         },
-        KnownProgram(
-            "work that is sent during set-up runs before the threads begin", explored: 1...1
-        ) { scenario in
-            let queue = DispatchQueue(label: "serial")
-            let shared = Shared()
-            queue.async { queue.async { shared.value += 1 } }
-            scenario.thread("first") { shared.value += 1 }
-            scenario.check { try Scenario.require(shared.value == 2, "work was lost") }
-        },
         KnownProgram("captured objects are freed after the work has run") { scenario in
             let queue = DispatchQueue(label: "serial")
             weak var captured: Shared?

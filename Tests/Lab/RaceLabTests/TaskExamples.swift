@@ -35,6 +35,17 @@ struct TaskExample: Sendable, CustomStringConvertible {
         }
     }
 
+    /// A program of one task, and of those that it starts.
+    init(
+        _ description: String, _ findings: Set<Exploration.Finding.Kind> = [],
+        outcomes: Set<String> = [], task name: String,
+        _ body: @escaping @Sendable (Notebook) async throws -> Void
+    ) {
+        self.init(description, findings, outcomes: outcomes) { scenario, notebook in
+            scenario.task(name) { try await body(notebook) }
+        }
+    }
+
     static let all: [TaskExample] = [
         shared, actors, executors, polling, continuations, structured, cancellation,
         implicitCancellations, streams, mixed,
@@ -151,19 +162,15 @@ extension TaskExample {
                 notebook.value = 1
             }
         },
-        TaskExample("waiting for a task orders", outcomes: ["2"]) { scenario, notebook in
-            scenario.task("waiter") {
-                let task = Task { notebook.value += 1 }
-                await task.value
-                notebook.value += 1
-            }
+        TaskExample("waiting for a task orders", outcomes: ["2"], task: "waiter") { notebook in
+            let task = Task { notebook.value += 1 }
+            await task.value
+            notebook.value += 1
         },
-        TaskExample("waiting for the wrong task does not", [.overlap]) { scenario, notebook in
-            scenario.task("waiter") {
-                Task { notebook.value += 1 }
-                await Task {}.value
-                notebook.value += 1
-            }
+        TaskExample("waiting for the wrong task does not", [.overlap], task: "waiter") { notebook in
+            Task { notebook.value += 1 }
+            await Task {}.value
+            notebook.value += 1
         },
         TaskExample("two tasks wait for one", outcomes: ["1 1"]) { scenario in
             let notebook = Notebook()
@@ -281,54 +288,48 @@ extension TaskExample {
     // MARK: Continuations
 
     static let continuations = [
-        TaskExample("a continuation orders", outcomes: ["2"]) { scenario, notebook in
-            scenario.task("waiter") {
-                await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-                    Task {
-                        notebook.value += 1
-                        continuation.resume()
-                    }
-                }
-                notebook.value += 1
-            }
-        },
-        TaskExample("also if it is resumed first", outcomes: ["2"]) { scenario, notebook in
-            scenario.task("waiter") {
-                await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-                    Task {
-                        notebook.value += 1
-                        continuation.resume()
-                    }
-                    notebook.other = 1
-                    notebook.other = 2
-                }
-                notebook.value += 1
-            }
-        },
-        TaskExample("an unsafe one, too", outcomes: ["2"]) { scenario, notebook in
-            scenario.task("waiter") {
-                await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
-                    Task {
-                        notebook.value += 1
-                        continuation.resume()
-                    }
-                    notebook.other = 1
-                }
-                notebook.value += 1
-            }
-        },
-        TaskExample("two in a row, each resumed by a task", outcomes: ["4"]) { scenario, notebook in
-            scenario.task("waiter") {
-                for _ in 1...2 {
-                    await withUnsafeContinuation {
-                        (continuation: UnsafeContinuation<Void, Never>) in
-                        Task {
-                            notebook.value += 1
-                            continuation.resume()
-                        }
-                    }
+        TaskExample("a continuation orders", outcomes: ["2"], task: "waiter") { notebook in
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                Task {
                     notebook.value += 1
+                    continuation.resume()
                 }
+            }
+            notebook.value += 1
+        },
+        TaskExample("also if it is resumed first", outcomes: ["2"], task: "waiter") { notebook in
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                Task {
+                    notebook.value += 1
+                    continuation.resume()
+                }
+                notebook.other = 1
+                notebook.other = 2
+            }
+            notebook.value += 1
+        },
+        TaskExample("an unsafe one, too", outcomes: ["2"], task: "waiter") { notebook in
+            await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
+                Task {
+                    notebook.value += 1
+                    continuation.resume()
+                }
+                notebook.other = 1
+            }
+            notebook.value += 1
+        },
+        TaskExample(
+            "two in a row, each resumed by a task", outcomes: ["4"], task: "waiter"
+        ) { notebook in
+            for _ in 1...2 {
+                await withUnsafeContinuation {
+                    (continuation: UnsafeContinuation<Void, Never>) in
+                    Task {
+                        notebook.value += 1
+                        continuation.resume()
+                    }
+                }
+                notebook.value += 1
             }
         },
         TaskExample("a data race hands over the second one", [.dataRace, .deadlock]) { scenario in
@@ -354,17 +355,16 @@ extension TaskExample {
                 kept.take()?.resume()
             }
         },
-        TaskExample("what is done after the resumption is not ordered", [.overlap]) {
-            scenario, notebook in
-            scenario.task("waiter") {
-                await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-                    Task {
-                        continuation.resume()
-                        notebook.value += 1
-                    }
+        TaskExample(
+            "what is done after the resumption is not ordered", [.overlap], task: "waiter"
+        ) { notebook in
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                Task {
+                    continuation.resume()
+                    notebook.value += 1
                 }
-                notebook.value += 1
             }
+            notebook.value += 1
         },
         TaskExample("a continuation that is never resumed", [.deadlock]) { scenario in
             let kept = Shelf<CheckedContinuation<Void, Never>>()
@@ -403,54 +403,45 @@ extension TaskExample {
     // MARK: Structured concurrency
 
     static let structured = [
-        TaskExample("the sum of two", outcomes: ["3"]) { scenario, notebook in
-            scenario.task("adder") {
-                async let one = number(1)
-                async let two = number(2)
-                notebook.value = await one + two
-            }
+        TaskExample("the sum of two", outcomes: ["3"], task: "adder") { notebook in
+            async let one = number(1)
+            async let two = number(2)
+            notebook.value = await one + two
         },
-        TaskExample("a child and its parent", [.overlap]) { scenario, notebook in
-            scenario.task("parent") {
-                async let child: Void = notebook.change()
-                notebook.value += 1
-                await child
-            }
+        TaskExample("a child and its parent", [.overlap], task: "parent") { notebook in
+            async let child: Void = notebook.change()
+            notebook.value += 1
+            await child
         },
-        TaskExample("a child before its parent goes on", outcomes: ["2"]) { scenario, notebook in
-            scenario.task("parent") {
-                async let child: Void = notebook.change()
-                await child
-                notebook.value += 1
-            }
+        TaskExample(
+            "a child before its parent goes on", outcomes: ["2"], task: "parent"
+        ) { notebook in
+            async let child: Void = notebook.change()
+            await child
+            notebook.value += 1
         },
         TaskExample(
             "children of a group end in any order",
-            outcomes: ["1 2 3", "1 3 2", "2 1 3", "2 3 1", "3 1 2", "3 2 1"]
-        ) { scenario, notebook in
-            scenario.task("parent") {
-                notebook.lines = await withTaskGroup(of: Int.self) { group in
-                    for child in 1...3 { group.addTask { child } }
-                    return await group.reduce(into: []) { $0.append($1) }
-                }
+            outcomes: ["1 2 3", "1 3 2", "2 1 3", "2 3 1", "3 1 2", "3 2 1"], task: "parent"
+        ) { notebook in
+            notebook.lines = await withTaskGroup(of: Int.self) { group in
+                for child in 1...3 { group.addTask { child } }
+                return await group.reduce(into: []) { $0.append($1) }
             }
         },
-        TaskExample("children that share", [.overlap]) { scenario, notebook in
-            scenario.task("parent") {
-                await withTaskGroup(of: Void.self) { group in
-                    for _ in 1...2 { group.addTask { notebook.value += 1 } }
-                }
+        TaskExample("children that share", [.overlap], task: "parent") { notebook in
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 1...2 { group.addTask { notebook.value += 1 } }
             }
         },
-        TaskExample("a group orders its children before what follows", outcomes: ["1 1"]) {
-            scenario, notebook in
-            scenario.task("parent") {
-                await withDiscardingTaskGroup { group in
-                    group.addTask { notebook.value += 1 }
-                    group.addTask { notebook.other += 1 }
-                }
-                notebook.lines = [notebook.value, notebook.other]
+        TaskExample(
+            "a group orders its children before what follows", outcomes: ["1 1"], task: "parent"
+        ) { notebook in
+            await withDiscardingTaskGroup { group in
+                group.addTask { notebook.value += 1 }
+                group.addTask { notebook.other += 1 }
             }
+            notebook.lines = [notebook.value, notebook.other]
         },
         TaskExample("a child that throws", [.uncaughtError]) { scenario in
             scenario.task("parent") {
@@ -470,23 +461,21 @@ extension TaskExample {
                 notebook.value = await account.lines.count
             }
         },
-        TaskExample("a task that begins immediately", outcomes: ["1 2 3"]) { scenario, notebook in
-            scenario.task("starter") {
-                let task = Task.immediate { notebook.lines.append(1) }
-                notebook.lines.append(2)
-                await task.value
-                notebook.lines.append(3)
-            }
+        TaskExample(
+            "a task that begins immediately", outcomes: ["1 2 3"], task: "starter"
+        ) { notebook in
+            let task = Task.immediate { notebook.lines.append(1) }
+            notebook.lines.append(2)
+            await task.value
+            notebook.lines.append(3)
         },
-        TaskExample("and goes on later", [.overlap]) { scenario, notebook in
-            scenario.task("starter") {
-                let task = Task.immediate {
-                    await Task.yield()
-                    notebook.lines.append(1)
-                }
-                notebook.lines.append(2)
-                await task.value
+        TaskExample("and goes on later", [.overlap], task: "starter") { notebook in
+            let task = Task.immediate {
+                await Task.yield()
+                notebook.lines.append(1)
             }
+            notebook.lines.append(2)
+            await task.value
         },
     ]
 
@@ -626,13 +615,11 @@ extension TaskExample {
             }
             scenario.task("task") { await write(2, to: notebook) }
         },
-        TaskExample("what is local to a task", outcomes: ["1 1 0"]) { scenario, notebook in
-            scenario.task("task") {
-                await Local.$number.withValue(1) {
-                    let task = Task { Local.number }
-                    let detached = Task.detached { Local.number }
-                    notebook.lines = [Local.number, await task.value, await detached.value]
-                }
+        TaskExample("what is local to a task", outcomes: ["1 1 0"], task: "task") { notebook in
+            await Local.$number.withValue(1) {
+                let task = Task { Local.number }
+                let detached = Task.detached { Local.number }
+                notebook.lines = [Local.number, await task.value, await detached.value]
             }
         },
         TaskExample("a task waits for a semaphore", outcomes: ["1"]) { scenario, notebook in

@@ -240,13 +240,11 @@ extension TaskExample {
                     }
                 }
             },
-            TaskExample("children with a preference", outcomes: ["2"]) { scenario, notebook in
-                scenario.task("parent") {
-                    await withTaskExecutorPreference(TaskQueue()) {
-                        async let one = 1
-                        await Task.yield()
-                        notebook.value = await one + 1
-                    }
+            TaskExample("children with a preference", outcomes: ["2"], task: "parent") { notebook in
+                await withTaskExecutorPreference(TaskQueue()) {
+                    async let one = 1
+                    await Task.yield()
+                    notebook.value = await one + 1
                 }
             },
             TaskExample("a task that is run where it is started", outcomes: ["1"]) {

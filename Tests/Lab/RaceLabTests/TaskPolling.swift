@@ -139,29 +139,25 @@ extension TaskExample {
                 shared.flag.store(true, ordering: .releasing)
             }
         },
-        TaskExample("yields a few times", outcomes: ["3"]) { scenario, notebook in
-            scenario.task("counter") {
-                for _ in 0..<3 { await Task.yield() }
-                notebook.value = 3
-            }
+        TaskExample("yields a few times", outcomes: ["3"], task: "counter") { notebook in
+            for _ in 0..<3 { await Task.yield() }
+            notebook.value = 3
         },
         TaskExample("a function with a large frame yields a few times", outcomes: ["4"]) {
             scenario, notebook in
             scenario.task("counter") { notebook.value = await yieldOften(4) }
         },
-        TaskExample("a child yields a few times", outcomes: ["4 3"]) { scenario, notebook in
-            scenario.task("parent") {
-                async let one = yieldOften(4)
-                async let two = {
-                    var count = 0
-                    while count < 3 {
-                        await Task.yield()
-                        count += 1
-                    }
-                    return count
-                }()
-                notebook.lines = [await one, await two]
-            }
+        TaskExample("a child yields a few times", outcomes: ["4 3"], task: "parent") { notebook in
+            async let one = yieldOften(4)
+            async let two = {
+                var count = 0
+                while count < 3 {
+                    await Task.yield()
+                    count += 1
+                }
+                return count
+            }()
+            notebook.lines = [await one, await two]
         },
         TaskExample("gives up after three rounds", outcomes: ["gave up", "seen"]) { scenario in
             let shared = PolledFlags()
