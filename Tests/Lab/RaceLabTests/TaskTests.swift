@@ -105,6 +105,10 @@ struct TaskTests {
 
     // MARK: Planted faults
 
+    private static func failures(of example: TaskExample, _ faults: Int = 0) -> Int {
+        explored(example, reduction: false, faults: faults).findings.first?.count ?? 0
+    }
+
     @Test("a fault is noticed: a continuation that is resumed early orders nothing")
     func earlyResumption() throws {
         for description in ["also if it is resumed first", "an unsafe one, too"] {
@@ -126,10 +130,7 @@ struct TaskTests {
     @Test("a fault is noticed: tasks are ordered because they run on one thread")
     func lanes() throws {
         let example = try Self.example("two tasks modify one thing")
-        func failures(_ faults: Int) -> Int {
-            Self.explored(example, reduction: false, faults: faults).findings.first?.count ?? 0
-        }
-        #expect(failures(0) > failures(RL_FAULT_LANES_ORDER_TASKS))
+        #expect(Self.failures(of: example) > Self.failures(of: example, RL_FAULT_LANES_ORDER_TASKS))
     }
 
     @Test("a fault is noticed: the initialization of a global orders tasks")
@@ -156,12 +157,9 @@ struct TaskTests {
                 notebook.value += 1
             }
         }
-        func failures(_ faults: Int) -> Int {
-            Self.explored(example, reduction: false, faults: faults).findings.first?.count ?? 0
-        }
         let all = Self.explored(example, reduction: false)
-        #expect(failures(0) == all.explored)
-        #expect(failures(RL_FAULT_ONCE_ORDERS_TASKS) < all.explored)
+        #expect(Self.failures(of: example) == all.explored)
+        #expect(Self.failures(of: example, RL_FAULT_ONCE_ORDERS_TASKS) < all.explored)
     }
 
     // MARK: Always the same
