@@ -144,6 +144,9 @@ struct IsolationTests {
             "the code under test ends the process", "'first' ends the process with status 3",
             ending: "'first' ends the process with status 3", whenEmptied { exit(3) }),
         Crash(
+            "as if it had succeeded", "'first' ends the process with status 0",
+            ending: "'first' ends the process with status 0", whenEmptied { exit(0) }),
+        Crash(
             "a bad access", "'first' crashes at IsolationTests.swift:", ending: "(SIGSEGV)",
             whenEmptied { UnsafeMutablePointer<Int>(bitPattern: 16)!.pointee = 1 }),
         Crash(
