@@ -88,5 +88,3 @@ struct LineTests {
         #expect(lines == ["let first = numbers.one"])
     }
 }
-
-private func keep<each Value>(_ value: repeat each Value) {}

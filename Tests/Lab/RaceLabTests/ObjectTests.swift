@@ -211,9 +211,7 @@ struct ObjectTests {
             var isThere = false
             var value: Int?
         }
-        var options = Exploration.Options()
-        options.isolation = .childProcess()
-        let exploration = explore(options: options) { scenario in
+        let exploration = explore(options: .isolated) { scenario in
             let result = Result()
             scenario.thread("settler") {
                 result.isThere = true

@@ -7,17 +7,22 @@ import Testing
 /// The bounds of an exploration, and its progress reports.
 @Suite("Bounds within the process", .needsTheLab)
 struct ProgressTests {
-    /// Two threads of eight steps each on one counter: 12,870 interleavings without reduction.
-    private static func many(_ change: (inout Exploration.Options) -> Void) -> Exploration {
-        var options = Exploration.Options()
-        options.reduction = false
-        options.failingKinds = [.failedCheck]
-        change(&options)
-        return explore(options: options) { scenario in
+    /// Two threads of some steps each on one counter, none of which are independent.
+    private static func exploration(
+        steps: Int, _ change: (inout Exploration.Options) -> Void
+    ) -> Exploration {
+        explore(options: .with(change)) { scenario in
             let counter = Counter()
-            for name in ["left", "right"] {
-                scenario.thread(name) { for _ in 0..<8 { counter.value = 1 } }
-            }
+            scenario.threads("left", "right") { for _ in 0..<steps { counter.value = 1 } }
+        }
+    }
+
+    /// 12,870 interleavings.
+    private static func many(_ change: (inout Exploration.Options) -> Void) -> Exploration {
+        exploration(steps: 8) { options in
+            options.reduction = false
+            options.failingKinds = [.failedCheck]
+            change(&options)
         }
     }
 
@@ -33,8 +38,6 @@ struct ProgressTests {
     @Test("runs that repeat an interleaving count as runs")
     func redundantRuns() {
         // Threads that come to a queue with barriers are explored with sleep sets alone.
-        var options = Exploration.Options()
-        options.reduction = true
         let describe: (Scenario) -> Void = { scenario in
             let queue = DispatchQueue(label: "queue", attributes: .concurrent)
             let shared = Shared()
@@ -45,27 +48,22 @@ struct ProgressTests {
                 }
             }
         }
-        let all = explore(options: options, describe)
+        let all = explore(describe)
         #expect(all.coverage == .all && all.redundant > 0)
-        options.maximumRuns = all.explored + all.redundant - 1
-        let bounded = explore(options: options, describe)
+        let runs = all.explored + all.redundant - 1
+        let bounded = explore(options: .with { $0.maximumRuns = runs }, describe)
         #expect(bounded.limit == .runs)
-        #expect(bounded.explored + bounded.redundant == all.explored + all.redundant - 1)
+        #expect(bounded.explored + bounded.redundant == runs)
     }
 
-    /// Two threads of six steps each on one counter: 924 interleavings, none of them equivalent.
+    /// 924 interleavings.
     private static func bounded(
         at count: Int, _ change: (inout Exploration.Options) -> Void = { _ in }
     ) -> Exploration {
-        var options = Exploration.Options()
-        options.failingKinds = [.failedCheck]
-        options.maximumInterleavings = count
-        change(&options)
-        return explore(options: options) { scenario in
-            let counter = Counter()
-            for name in ["left", "right"] {
-                scenario.thread(name) { for _ in 0..<6 { counter.value = 1 } }
-            }
+        exploration(steps: 6) { options in
+            options.failingKinds = [.failedCheck]
+            options.maximumInterleavings = count
+            change(&options)
         }
     }
 
@@ -142,11 +140,9 @@ struct ProgressTests {
             let counter = Counter()
             let flag = Counter()
             scenario.thread("last") { flag.value = 1 }
-            for name in ["first", "second", "third"] {
-                scenario.thread(name) { [weak weakly = counter] in
-                    if flag.value == 0 { weakly?.value += 1 }
-                    for _ in 0..<3 { counter.value += 1 }
-                }
+            scenario.threads("first", "second", "third") { [weak weakly = counter] in
+                if flag.value == 0 { weakly?.value += 1 }
+                for _ in 0..<3 { counter.value += 1 }
             }
         }
         #expect(exploration.limit == .time)
@@ -156,8 +152,7 @@ struct ProgressTests {
 
     @Test("the first failure")
     func firstFailure() {
-        var options = Exploration.Options()
-        options.stopsAtFirstFailure = true
+        let options = Exploration.Options.with { $0.stopsAtFirstFailure = true }
         let exploration = explore(options: options, Classic.lostUpdate.describe)
         #expect(exploration.failing == 1 && exploration.limit == .firstFailure)
         #expect(explore(Classic.lostUpdate.describe).failing > 1)
@@ -169,17 +164,12 @@ struct ProgressTests {
         arguments: [Exploration.Options.Isolation.none, .childProcess()])
     func progress(isolation: Exploration.Options.Isolation) {
         let reported = Scenario.Log<Int>()
-        var options = Exploration.Options()
-        options.reduction = false
-        options.isolation = isolation
-        options.maximumTime = .milliseconds(2500)
-        options.maximumInterleavings = .max
-        options.progress = { reported.append($0.explored) }
-        let exploration = explore(options: options) { scenario in
-            let counter = Counter()
-            for name in ["left", "right"] {
-                scenario.thread(name) { for _ in 0..<10 { counter.value = 1 } }
-            }
+        let exploration = Self.exploration(steps: 10) { options in
+            options.reduction = false
+            options.isolation = isolation
+            options.maximumTime = .milliseconds(2500)
+            options.maximumInterleavings = .max
+            options.progress = { reported.append($0.explored) }
         }
         #expect(exploration.limit == .time)
         let counts = reported.entries

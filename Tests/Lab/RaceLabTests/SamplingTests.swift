@@ -17,9 +17,7 @@ struct SamplingTests {
     static func options(
         _ method: Method, runs: Int, seed: UInt64 = 1
     ) -> Exploration.Options {
-        var options = Exploration.Options()
-        options.strategy = .sampled(method, runs: runs, seed: seed)
-        return options
+        .with { $0.strategy = .sampled(method, runs: runs, seed: seed) }
     }
 
     /// The example of docs/Sampling.md.

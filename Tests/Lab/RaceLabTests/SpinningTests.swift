@@ -169,9 +169,7 @@ struct SpinningTests {
         "a loop is recognized in its second iteration, whatever its thread can reach",
         arguments: [0, 20, 100], [0, 400])
     func reachesMuch(blocks: Int, reads: Int) throws {
-        var options = Exploration.Options()
-        options.failingKinds = [.deadlock]
-        let exploration = explore(options: options) { scenario in
+        let exploration = explore(options: .with { $0.failingKinds = [.deadlock] }) { scenario in
             let (flag, others) = (Flag(), (0..<reads).map { _ in Flag() })
             scenario.thread("waits") {
                 let before = (0..<blocks).map { [UInt8](repeating: 0, count: 500 + $0) }
@@ -183,10 +181,6 @@ struct SpinningTests {
         }
         let finding = try #require(exploration.findings.first, "\(exploration.text())")
         #expect(finding.schedule.choices.count == reads + 1)
-    }
-
-    private final class Flag: Sendable {
-        let isUp = Atomic(false)
     }
 
     private final class Holder {
