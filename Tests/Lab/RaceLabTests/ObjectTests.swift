@@ -273,6 +273,17 @@ struct ObjectTests {
             #expect(trace.steps.map(\.states) == [nil, nil, ["1"], ["1"]])
         }
     }
+
+    @Test("no instance has the letter of a thread")
+    func lettersOfThreads() throws {
+        let trace = try Exploration.replay("PQQ") { scenario in
+            let links = (0..<3).map { _ in Link() }
+            scenario.thread("pays") { links[0].value = 1 }
+            scenario.thread("quits") { links[1].value = links[2].value }
+        }
+        #expect(Set(trace.steps.compactMap(\.owner)).isDisjoint(with: ["P", "Q"]))
+        #expect(trace.table().contains("R, S, T: Link"), "\(trace.table())")
+    }
 }
 
 /// With many threads, a column for each would be too narrow to read.
