@@ -1,3 +1,4 @@
+import Dispatch
 import RaceLabTesting
 import Testing
 
@@ -86,5 +87,21 @@ struct LineTests {
             keep(e, f, g, h, i, j, k, l, m, n, o, p)
         }
         #expect(lines == ["let first = numbers.one"])
+    }
+
+    /// The functions of Dispatch that wait for a time have neither a frame nor unwind tables.
+    @Test("waits with a time limit")
+    func timedWaits() throws {
+        let (semaphore, group) = (DispatchSemaphore(value: 1), DispatchGroup())
+        let lines = try Self.lines { _ in
+            _ = semaphore.wait(timeout: .now() + 1)
+            _ = group.wait(timeout: .distantFuture)
+            semaphore.signal()
+        }
+        #expect(
+            lines == [
+                "_ = semaphore.wait(timeout: .now() + 1)",
+                "_ = group.wait(timeout: .distantFuture)", "semaphore.signal()",
+            ])
     }
 }
