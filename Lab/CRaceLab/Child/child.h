@@ -18,5 +18,5 @@ typedef struct {
 
 /// Looks at a child, every quarter of a second. Returns whether it makes no progress: since the last
 /// one, all of its threads have been asleep in twelve looks. The child's own watcher thread wakes up
-/// now and then, and on a busy machine waits for a processor meanwhile; it uses almost no time of it.
+/// now and then, and a look that finds it awake is not counted. It uses almost no processor time.
 bool rl_child_is_stuck(rl_sight *before);

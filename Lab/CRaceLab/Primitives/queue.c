@@ -145,8 +145,9 @@ queue_kind rl_kind_of_queue(dispatch_object queue) {
 
 void rl_stand_in_line(dispatch_object queue, const void *work, bool exclusive) {
     lock *l = rl_lock_at((uintptr_t)queue);
-    // A thread that comes later waits for a barrier that waits for readers. In other lines the first
-    // work can go on whenever the thread could, and to take the queue first is a race.
+    // A barrier can wait for readers while a thread that comes by itself could still go ahead. If that
+    // comes behind the barrier instead, no race shows it. In any other line the first work can run
+    // whenever the thread could, so that the two race for the lock.
     if (exclusive && rl_kind_of_queue(queue) == CONCURRENT) {
         l->has_had_barrier = true;
         if (l->is_waited_for) rl_explore_all_choices();

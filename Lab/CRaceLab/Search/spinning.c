@@ -237,22 +237,13 @@ static bool is_way_of_task(const thread *t, uint8_t kind) {
     return kind == RL_ARRIVE || (kind == RL_SEND && t->is_enqueued);
 }
 
-/// Whether the step is in memory that the thread has allocated since the first of its visits. What it
-/// finds there is part of its state, so that a change by itself shows there.
-static bool is_in_new_memory(const thread *t, uint8_t kind, uintptr_t address) {
-    if (kind != RL_READ && kind != RL_MODIFY) return false;
-    if (t->visit_count == 0 || t->block_count <= t->visits[0].block_count) return false;
-    const block_of_memory *b = rl_block_with(t, address);
-    return b && (size_t)(b - t->blocks) >= t->visits[0].block_count;
-}
-
-bool rl_is_progress(const thread *t, uint8_t kind, uintptr_t address) {
-    return rl_is_lasting(kind) && !is_way_of_task(t, kind) && !is_in_new_memory(t, kind, address);
+bool rl_is_progress(const thread *t, uint8_t kind) {
+    return rl_is_lasting(kind) && !is_way_of_task(t, kind);
 }
 
 /// Whether the next step can belong to a loop that only waits.
 static bool may_spin(const thread *t) {
-    if (t->is_task) return !rl_is_progress(t, t->kind, t->address);
+    if (t->is_task) return !rl_is_progress(t, t->kind);
     return t->kind == RL_READ || t->kind == RL_ATOMIC_READ || t->waits_for ||
            t->kind == RL_EXCHANGE || t->kind == RL_WAKE;
 }
@@ -315,9 +306,8 @@ static void is_redundant(thread *t) {
 static __attribute__((noinline)) void look_for_spinning(thread *t, uintptr_t stack,
                                                         const uint64_t *registers) {
     if (is_way_of_task(t, t->kind)) return;
-    const bool is_new = is_in_new_memory(t, t->kind, t->address);
     if (!may_spin(t)) {
-        lab.looks_in_vain &= is_new;
+        lab.looks_in_vain = false;
         return;
     }
     const state s = state_now(t, stack, registers);
@@ -325,7 +315,7 @@ static __attribute__((noinline)) void look_for_spinning(thread *t, uintptr_t sta
     const uint8_t what = t->kind | (t->asleep ? 0x80 : 0);
     const size_t at = find_visit(t, what);
     if (at == t->visit_count) {
-        lab.looks_in_vain &= is_new;
+        lab.looks_in_vain = false;
         return note_first_visit(t, what, &s);
     }
     visit now = t->visits[at];

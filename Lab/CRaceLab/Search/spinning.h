@@ -7,7 +7,7 @@
 /// Called when a thread reaches a point: finds out whether it spins.
 void rl_look_for_spinning(thread *t, uintptr_t stack);
 /// Whether after such a step the thread cannot be spinning.
-bool rl_is_progress(const thread *t, uint8_t kind, uintptr_t address);
+bool rl_is_progress(const thread *t, uint8_t kind);
 /// Forgets the visits of a thread, so that it does not count as spinning.
 void rl_forget_visits(thread *t);
 /// The thread has missed the release of a lock, which counts as a change of the lock.

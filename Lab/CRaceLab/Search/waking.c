@@ -35,8 +35,7 @@ void rl_did(int by, uint8_t kind, uintptr_t address, bool changes) {
         // The arrival of a task at an actor does not change what others read.
         if (changes && kind != RL_ARRIVE) rl_change_for(t, address, rl_is_lasting(kind));
     }
-    thread *t = &lab.threads[by];
-    if (changes && rl_is_progress(t, kind, address)) rl_forget_visits(t);
+    if (changes && rl_is_progress(&lab.threads[by], kind)) rl_forget_visits(&lab.threads[by]);
 }
 
 void rl_did_read(uint8_t kind, uintptr_t address, uint32_t store, uint64_t expected) {

@@ -237,8 +237,8 @@ static void climb_by_frame_pointers(climb *c) {
     while (frame && climb_to(c, place_above(frame))) frame = next_frame(frame);
 }
 
-/// Others have neither. They have saved little, above which the address is to which they return, and
-/// the frame pointer is still that of the program.
+/// Functions with neither save at most a few registers. The return address lies above these, and the
+/// frame pointer is still that of the program.
 static void climb_by_return_address(climb *c, const uintptr_t *word) {
     const int most_saved = 4;
     for (int k = 0; k < most_saved && (uintptr_t)word < c->frame_pointer; k++, word++) {
@@ -253,7 +253,8 @@ static void climb_by_return_address(climb *c, const uintptr_t *word) {
 static void climb_up(climb *c, uintptr_t stack) {
     rl_ignore();
     _Unwind_Backtrace(climb_frame, c);
-    if (!c->is_found) climb_by_return_address(c, (const uintptr_t *)stack);
+    const bool is_still_below = !c->is_found && !c->is_over && c->callee == c->from;
+    if (is_still_below) climb_by_return_address(c, (const uintptr_t *)stack);
     if (!c->is_over) climb_by_frame_pointers(c);
     rl_attend();
 }

@@ -87,6 +87,7 @@ bool rl_takes_lock_for_caller(const char *signature, bool calls_parameter) {
         } else if (*at == '<') {
             if (at > name) length = (size_t)(at - name);
             at = closing(at);
+            if (!*at) return false;
             if (at[1] != '(') name = at + 1, length = 0;
         } else if (*at == '(') {
             // A private name is `(name in _file)`.
@@ -101,6 +102,7 @@ bool rl_takes_lock_for_caller(const char *signature, bool calls_parameter) {
             name = at + 1;
             length = (size_t)(file - name);
             at = end;
+            if (!*at) return false;
             if (at[1] == '.' || at[1] == ':') length = 0;
         }
     }

@@ -114,6 +114,8 @@
                 ("std::lock_guard<std::mutex>::lock_guard(std::mutex&)", true),
                 ("(anonymous namespace)::PThreadMutex::unlock()", false),
                 ("lab::block(std::function<void ()>)", false),
+                ("lab::operator<<(std::ostream&, lab::Log const&)", false),
+                ("static Lab.Version.< infix(Lab.Version, Lab.Version) -> Swift.Bool", false),
                 ("lock", true),
                 ("Lab.Promise.then<A>(A) -> Lab.Promise<A>", false),
                 ("Lab.Promise.finish(with: Swift.Optional<() -> ()>) -> ()", false),

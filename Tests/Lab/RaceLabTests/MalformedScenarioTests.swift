@@ -96,6 +96,7 @@ struct MalformedScenarioTests {
 
     @Test("without threads, whatever the schedule", arguments: ["A", "?", ""])
     func noThreads(schedule: String) {
+        #expect(explore { _ in }.inconclusive == .noThreads)
         #expect(throws: Exploration.ReplayError.inconclusive(.noThreads)) {
             try Exploration.replay(schedule) { _ in }
         }

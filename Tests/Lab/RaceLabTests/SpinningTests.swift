@@ -146,18 +146,6 @@ struct SpinningTests {
             let counter = Counter()
             return ({ while Holder(counter.value).number == 0 {} }, { counter.value = 1 })
         },
-        Wait("an object that it changes") {
-            let counter = Counter()
-            return (
-                {
-                    while counter.value == 0 {
-                        let copy = Counter()
-                        copy.value = counter.value
-                        copy.value += 1
-                    }
-                }, { counter.value = 1 }
-            )
-        },
     ]
 
     private static func text(_ number: Int) -> String { "the counter is \(number)" }
