@@ -8,7 +8,7 @@ struct KnownProgram: Sendable, CustomTestStringConvertible {
     private let findings: Set<Exploration.Finding.Kind>
     /// Whether every interleaving fails; `nil` if that is not compared.
     private let alwaysFails: Bool?
-    /// Parts of the reason of exactly one finding.
+    /// Parts of the reason of exactly one finding: of the only one, if there is only one kind.
     private let reason: [String]
     /// The whole reason of the only finding.
     private let sentence: String?
@@ -68,6 +68,7 @@ struct KnownProgram: Sendable, CustomTestStringConvertible {
         if !reason.isEmpty {
             let fitting = exploration.findings.filter { reason.allSatisfy($0.reason.contains) }
             #expect(fitting.count == 1, "\(text)")
+            if findings.count == 1 { #expect(exploration.findings.count == 1, "\(text)") }
         }
         if let sentence { #expect(exploration.findings.map(\.reason) == [sentence]) }
         if let threads { #expect(exploration.threads == threads) }

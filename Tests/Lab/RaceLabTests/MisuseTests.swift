@@ -98,11 +98,30 @@ struct MisuseTests {
             nonisolated(unsafe) let memory = UnsafeMutablePointer<Int>.allocate(capacity: 4)
             scenario.threads("first", "second") { memory.deallocate() }
         },
-        KnownProgram("memory is freed after it has moved", .misuse, reason: ["memory"]) {
-            freeAndMove($0, movesFirst: true)
+        KnownProgram(
+            "memory is freed after it has moved", .misuse,
+            sentence: "'only' frees memory at \(place(7)) that has already been freed"
+        ) { scenario in
+            let log = Scenario.Log<Int>()
+            scenario.thread("only") {
+                let memory = malloc(64)
+                log.append(1)
+                let moved = realloc(memory, 100_000)
+                free(memory)
+                free(moved)
+            }
         },
-        KnownProgram("memory is moved after it has been freed", .misuse, reason: ["memory"]) {
-            freeAndMove($0, movesFirst: false)
+        KnownProgram(
+            "memory is moved after it has been freed", .misuse,
+            sentence: "'only' frees memory at \(place(7)) that has already been freed"
+        ) { scenario in
+            let log = Scenario.Log<Int>()
+            scenario.thread("only") {
+                let memory = malloc(64)
+                log.append(1)
+                free(memory)
+                free(realloc(memory, 100_000))
+            }
         },
         KnownProgram("no misuse: memory that moves keeps what it holds") { scenario in
             let log = Scenario.Log<Int>()
@@ -124,18 +143,6 @@ struct MisuseTests {
             }
         },
     ]
-
-    private static func freeAndMove(_ scenario: Scenario, movesFirst: Bool) {
-        let log = Scenario.Log<Int>()
-        scenario.thread("only") {
-            let memory = malloc(64)
-            log.append(1)
-            if !movesFirst { free(memory) }
-            let moved = realloc(memory, 100_000)
-            if movesFirst { free(memory) }
-            free(moved)
-        }
-    }
 
     private static let locks = [
         KnownProgram(
