@@ -82,7 +82,7 @@ struct Graph: Sendable {
     /// What a schedule says of a step beside its thread.
     enum Mark: Int, Hashable, Sendable {
         case none
-        /// An attempt right before a release, or it waits for work that is ahead of it in a queue.
+        /// An attempt right before a release.
         case early
         /// The wait times out although other threads could continue.
         case timedOut
@@ -99,6 +99,8 @@ struct Graph: Sendable {
         /// Empty if it waits for a lock that was taken in a known step: the number of that step
         /// depends on the interleaving.
         let sentence: String
+        /// The queue that it waits for, in words.
+        let queue: String?
         /// The thread that holds what this one waits for.
         let holder: Int?
         let taken: Moment?

@@ -87,6 +87,7 @@ private struct ExplorationData: Encodable {
         let text: String
         let owner: String
         let sentence: String
+        let queue: String?
         let holder: Int
         let taken: [Int]
     }
@@ -208,7 +209,7 @@ private struct ExplorationData: Encodable {
                     Waiting(
                         thread: wait.thread, site: index(of: wait.site), text: wait.text,
                         owner: owner(wait.instance), sentence: wait.sentence,
-                        holder: wait.holder ?? -1,
+                        queue: wait.queue, holder: wait.holder ?? -1,
                         taken: wait.taken.map { [$0.thread, $0.step] } ?? [])
                 })
         }

@@ -138,7 +138,8 @@ struct Path {
             thread: waiting.thread, site: waiting.site, text: waiting.text,
             instance: waiting.instance,
             sentence: taken == nil ? waiting.sentence(threads: trace.threads) : "",
-            holder: holder, taken: taken)
+            queue: waiting.queue == nil ? nil : waiting.queueOrLock, holder: holder,
+            taken: taken)
     }
 }
 

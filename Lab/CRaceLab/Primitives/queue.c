@@ -140,18 +140,12 @@ queue_kind rl_kind_of_queue(dispatch_object queue) {
 // MARK: - The line
 
 // Dispatch runs the work of a queue in order, and a thread that waits for a queue comes after work
-// that was sent before it. "Before" means ordered, by locks, atomics and so on. If another thread
-// sends work meanwhile, the search tries both orders.
+// that was sent before it. On a concurrent queue a thread that comes by itself has a place in that
+// line. Elsewhere "before" means ordered, by locks, atomics and so on: the first work in line can run
+// whenever the thread could, so that the two race for the lock, in both orders.
 
 void rl_stand_in_line(dispatch_object queue, const void *work, bool exclusive) {
     lock *l = rl_lock_at((uintptr_t)queue);
-    // A barrier can wait for readers while a thread that comes by itself could still go ahead. If that
-    // comes behind the barrier instead, no race shows it. In any other line the first work can run
-    // whenever the thread could, so that the two race for the lock.
-    if (exclusive && rl_kind_of_queue(queue) == CONCURRENT) {
-        l->has_had_barrier = true;
-        if (l->is_waited_for) rl_explore_all_choices();
-    }
     MAKE_ROOM(l->line, l->line_count, l->line_capacity, 8);
     l->line[l->line_count++] = (in_line){.work = work,
                                          .exclusive = exclusive,
@@ -164,7 +158,7 @@ static void leave_line(const void *queue, const void *work) {
     uint32_t at = 0;
     while (at < l->line_count && l->line[at].work != work) at++;
     if (at == l->line_count) return;
-    l->left_line = lab.step_count;
+    l->left_line[me->thread] = lab.step_count;
     if (l->line[at].exclusive) l->exclusive_left_line = lab.step_count;
     l->line_count--;
     memmove(&l->line[at], &l->line[at + 1], (l->line_count - at) * sizeof *l->line);
@@ -182,41 +176,19 @@ static bool is_in_line(const thread *t) {
         if (before->work == t->comes_for) return false;
         if (!exclusive && !before->exclusive) continue;
         if (t->comes_for || t->clock.at[before->by] >= before->since) return true;
-        if (t->stands_behind.at[before->by] >= before->since) return true;
-    }
-    return false;
-}
-
-/// From now on this thread waits for all work that is in the queue.
-static void come_later(const void *queue) {
-    const lock *l = rl_lock_at((uintptr_t)queue);
-    thread *t = my_thread();
-    for (uint32_t i = 0; i < l->line_count; i++) {
-        uint32_t *behind = &t->stands_behind.at[l->line[i].by];
-        if (l->line[i].since > *behind) *behind = l->line[i].since;
-    }
-    // The thread reaches the same point again, but it has made progress.
-    rl_forget_visits(t);
-}
-
-static bool could_come_later(const thread *t, int8_t *sender) {
-    const lock *l = t->waits_for;
-    if (t->comes_for) return false;
-    for (uint32_t i = 0; i < l->line_count; i++) {
-        if (t->kind != RL_LOCK && !l->line[i].exclusive) continue;
-        *sender = l->line[i].by;
-        return true;
     }
     return false;
 }
 
 // MARK: - Operations
 
-/// A thread that runs queued work has waited for the work before it.
+/// A thread that stood in line has waited for what came before.
 static void follow_line(thread *t, bool exclusive) {
     const lock *l = t->waits_for;
-    const uint32_t before = exclusive ? l->left_line : l->exclusive_left_line;
-    if (t->comes_for && before > 0) rl_note_wait(before - 1);
+    if (!t->comes_for) return;
+    if (l->exclusive_left_line > 0) rl_note_wait(l->exclusive_left_line - 1);
+    for (int i = 0; exclusive && i < lab.thread_count; i++)
+        if (l->left_line[i] > l->exclusive_left_line) rl_note_wait(l->left_line[i] - 1);
 }
 
 static void own_queue(int index, thread *t, uint32_t step) {
@@ -232,6 +204,13 @@ static void have_share_of_queue(int index, thread *t, uint32_t step) {
 static bool can_take_alone(const thread *t) { return rl_is_unowned(t) && !is_in_line(t); }
 static bool can_share(const thread *t) { return rl_has_no_writer(t) && !is_in_line(t); }
 
+extern const char *dispatch_queue_get_label(dispatch_object queue);
+
+/// The thread that waits keeps the queue alive.
+static const char *label_of_queue(const thread *t) {
+    return dispatch_queue_get_label((dispatch_object)t->address);
+}
+
 static const rl_operation take_alone = {
     .kind = RL_LOCK,
     .has_record = true,
@@ -239,7 +218,7 @@ static const rl_operation take_alone = {
     .carry_out = own_queue,
     .holder = rl_owner_or_reader,
     .is_in_line = is_in_line,
-    .could_come_later = could_come_later,
+    .queue = label_of_queue,
 };
 static const rl_operation share_queue = {
     .kind = RL_SHARED_LOCK,
@@ -248,7 +227,7 @@ static const rl_operation share_queue = {
     .carry_out = have_share_of_queue,
     .holder = rl_owner,
     .is_in_line = is_in_line,
-    .could_come_later = could_come_later,
+    .queue = label_of_queue,
 };
 
 // MARK: - Running work on a queue
@@ -270,29 +249,28 @@ static void make_call(void *context) {
     rl_remove_landing(&landing);
 }
 
-/// Notes that a thread comes to a queue by itself. It may come before or after work that others
-/// send there.
-static void wait_for_queue(dispatch_object queue) {
-    lock *l = rl_lock_at((uintptr_t)queue);
-    l->is_waited_for = true;
-    if (l->has_had_barrier) rl_explore_all_choices();
+static const rl_operation queue_up = {.kind = RL_QUEUE_UP};
+static const rl_operation queue_up_to_share = {.kind = RL_SHARED_QUEUE_UP};
+
+/// A thread that comes to a concurrent queue by itself: a barrier that came before it goes first, even
+/// if the barrier still has to wait.
+static void come_to_queue(dispatch_object queue, bool shared, const void *work, rl_place place) {
+    rl_point(shared ? &queue_up_to_share : &queue_up, rl_line_of(queue), place);
+    rl_stand_in_line(queue, work, !shared);
 }
 
-/// Returns false if the thread arrived later than it could have, and must queue up after all.
-static bool take_queue(dispatch_object queue, bool shared, const void *work, rl_place place) {
+static void take_queue(dispatch_object queue, bool shared, const void *work, rl_place place) {
     come_for(work);
-    const uint32_t step = rl_point(shared ? &share_queue : &take_alone, queue, place);
+    rl_point(shared ? &share_queue : &take_alone, queue, place);
     come_for(NULL);
-    return rl_got_it(step);
 }
 
 void rl_run_on_queue(dispatch_object queue, call c, bool barrier, const void *work,
                      rl_place place) {
     const queue_kind kind = rl_kind_of_queue(queue);
     const bool shared = kind == CONCURRENT && !barrier;
-    if (kind != GLOBAL && !work) wait_for_queue(queue);
-    if (kind != GLOBAL)
-        while (!take_queue(queue, shared, work, place)) come_later(queue);
+    if (kind == CONCURRENT && !work) come_to_queue(queue, shared, work = &c, place);
+    if (kind != GLOBAL) take_queue(queue, shared, work, place);
     if (kind == MAIN)
         c.work(c.context);  // by the thread that acts as the main thread
     else

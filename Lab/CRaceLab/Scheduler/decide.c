@@ -69,17 +69,6 @@ static bool is_failing_attempt(const thread *t) {
     return t->started && !t->finished && t->operation->could_be_early && !rl_is_available(t);
 }
 
-static bool could_come_later(const thread *t, int8_t *sender) {
-    return t->operation->could_come_later && t->operation->could_come_later(t, sender);
-}
-
-static bool could_all_come_later(rl_thread_set enabled) {
-    int8_t sender;
-    for (int i = 0; i < lab.thread_count; i++)
-        if (has(enabled, i) && !could_come_later(&lab.threads[i], &sender)) return false;
-    return true;
-}
-
 static situation look_at_threads(void) {
     situation now = {.could.enabled = those_who(rl_can_go)};
     rl_alternatives *could = &now.could;
@@ -95,11 +84,6 @@ static situation look_at_threads(void) {
         could->failing = those_who(is_failing_attempt) & could->enabled;
         if (rl_gives(RL_LIBERTY_TIME_OUTS)) could->time_out = those_who(can_stop_waiting);
         if (rl_gives(RL_LIBERTY_SPURIOUS)) could->spurious = those_who(could_be_spurious);
-        // While another thread is enabled, the search tries a wait for a queue both before and
-        // after work that is sent to the queue. If all enabled threads wait like this, they may
-        // have arrived after that work; then none of them is enabled.
-        now.is_barrier = could_all_come_later(could->enabled);
-        if (now.is_barrier) could->early |= could->enabled;
     }
     return now;
 }
@@ -186,8 +170,8 @@ static int lowest(rl_thread_set set) { return __builtin_ctz(set); }
 
 /// Prepares the search for the next step, before a thread is chosen.
 static void come_to_step(uint32_t step, const situation *now) {
-    // Which threads may give up a wait, or arrive later, depends on all other threads. So this step
-    // is dependent on every other one.
+    // Which threads may give up a wait depends on all other threads. So this step is dependent on
+    // every other one.
     if (now->is_barrier && !lab.looks_again) rl_wake_all();
     if (now->time_is_up) rl_everything_is_released();
     if (is_at_branch(step)) rl_fall_asleep_at_branch();
@@ -246,16 +230,13 @@ static void make_room_for_step(void) {
     lab.step_capacity = wanted;
 }
 
-/// Makes an early attempt: it comes before another thread's release, or, for a queue, it is
-/// recorded as having arrived after the work that another thread sent.
+/// Makes an early attempt: it comes before another thread's release.
 static void come_early(thread *t, rl_step *record) {
     t->early = can_be_early(t, &record->before);
-    if (t->early) {
+    if (t->early)
         t->missed = t->waits_for;
-        return;
-    }
-    t->early = could_come_later(t, &record->before);
-    rl_everything_is_released();
+    else
+        rl_everything_is_released();
 }
 
 /// Time passes until what the threads wait for happens: a wait times out, or a loop that reads the

@@ -28,8 +28,8 @@ struct rl_operation {
     int (*holder)(const thread *t, uintptr_t *pc);
     /// Whether it waits for work that was sent to a queue earlier. NULL: no.
     bool (*is_in_line)(const thread *t);
-    /// Whether it could have come after work that `*sender` has sent meanwhile. NULL: no.
-    bool (*could_come_later)(const thread *t, int8_t *sender);
+    /// The label of the queue that it takes. NULL: it takes none.
+    const char *(*queue)(const thread *t);
     /// Why a thread outside of the scenario might help, if what it waits for was made there. NULL:
     /// no such thread could.
     const char *help_from_outside;

@@ -153,6 +153,7 @@ static rl_waiting waiting_of(const thread *t) {
     if (t->asleep && !o->is_woken(t)) w.kind = RL_WAIT;
     if (t->finished || !o) return w;
     w.in_line = o->is_in_line && o->is_in_line(t);
+    w.queue = o->queue ? o->queue(t) : NULL;
     if (w.kind != RL_WAIT && o->holder) w.holder = (int8_t)o->holder(t, &w.holder_pc);
     return w;
 }

@@ -54,7 +54,6 @@ void rl_make_thread(int index) {
     t->missed = NULL;
     memset(&t->clock, 0, sizeof t->clock);
     memset(&t->resumed, 0, sizeof t->resumed);
-    memset(&t->stands_behind, 0, sizeof t->stands_behind);
     memset(t->read, 0, sizeof t->read);
     memset(t->fenced, 0, sizeof t->fenced);
     rl_advance(t);

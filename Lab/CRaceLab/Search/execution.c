@@ -22,7 +22,6 @@ static struct {
     rl_other_value *values;
     size_t value_count, value_capacity;
     uint32_t wishes;  // the wishes for the next step
-    bool needs_all_choices;
 } execution;
 
 bool rl_reduces(void) {
@@ -35,7 +34,6 @@ bool rl_reduces(void) {
 void rl_begin_execution(void) {
     execution.effect_count = execution.order_count = execution.value_count = 0;
     execution.wishes = lab.current ? lab.current->first_wish : 0;
-    execution.needs_all_choices = false;
 }
 
 static void make_room_for_node(uint32_t step) {
@@ -172,8 +170,6 @@ void rl_forget_steps_from(uint32_t step) {
         if (execution.orders[k].to >= step) execution.orders[k].to = RL_UNKNOWN;
 }
 
-void rl_explore_all_choices(void) { execution.needs_all_choices = true; }
-
 // MARK: - Between two runs
 
 bool rl_learn(void) {
@@ -198,7 +194,6 @@ bool rl_learn(void) {
         .effect_count = (uint32_t)execution.effect_count,
         .orders = execution.orders,
         .order_count = (uint32_t)execution.order_count,
-        .needs_all_choices = execution.needs_all_choices,
     };
     for (int i = 0; i < lab.thread_count; i++) {
         if (lab.threads[i].is_task) run.tasks |= set_of(i);

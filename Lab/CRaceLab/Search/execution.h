@@ -36,8 +36,6 @@ void rl_note_join(int of);
 void rl_follow_orders(int thread);
 /// Removes the steps from this one on.
 void rl_forget_steps_from(uint32_t step);
-/// Announces alternatives that no race between two steps shows.
-void rl_explore_all_choices(void);
 
 // MARK: - Between two runs
 

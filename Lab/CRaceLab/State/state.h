@@ -64,7 +64,7 @@ typedef struct {
     size_t variable;    // the number of an atomic variable whose stores are kept, + 1; or 0
 } cell;
 
-/// Work that was sent to a Dispatch queue and is not done yet.
+/// Work that was sent to a Dispatch queue and is not done yet, or a thread in line for a concurrent one.
 typedef struct {
     const void *work;
     bool exclusive;  // no other work may run on the queue meanwhile
@@ -88,9 +88,8 @@ typedef struct {
     vector_clock shared_released;     // by the readers so far: only the next owner acquires it
     in_line *line;                    // of a Dispatch queue: work that was sent and is not done yet
     uint32_t line_count, line_capacity;
-    uint32_t left_line,
-        exclusive_left_line;              // how many steps there were when such work was last done
-    bool has_had_barrier, is_waited_for;  // one was sent there; a thread came to it by itself
+    uint32_t left_line[RL_MAX_THREADS];  // how many steps there were when each thread last left it …
+    uint32_t exclusive_left_line;        // … and when one that was alone did
 } lock;
 
 /// A point that a thread has visited since its last lasting change.
@@ -187,8 +186,7 @@ struct thread {
     uint8_t kind;                   // … the kind of it …
     uintptr_t address, pc;          // … its address, and where in the code
     lock *waits_for;                // what its next step takes, or NULL
-    const void *comes_for;       // the queued work for which it is about to take a queue, or NULL
-    vector_clock stands_behind;  // it queued up behind work that was sent at these moments
+    const void *comes_for;          // the queued work for which it is about to take a queue, or NULL
     uintptr_t asleep_on;
     uint32_t asleep_since;  // a step number
     bool is_spurious;       // it wakes up without a signal

@@ -68,6 +68,7 @@ typedef struct {
     uint8_t kind;
     uintptr_t address, pc;
     uintptr_t holder_pc;  // where the holder took the lock
+    const char *queue;    // the label of the dispatch queue that it waits for, or NULL
 } rl_waiting;
 
 #define RL_MAX_FRAMES 64

@@ -118,7 +118,6 @@ struct rl_execution {
     uint32_t effect_count;
     const rl_order *orders;
     uint32_t order_count;
-    bool needs_all_choices;  // alternatives that no race between two steps shows
     const rl_counted_object *objects;
     size_t object_count;
     const rl_counting *countings;  // in the order of the steps

@@ -39,8 +39,8 @@ import Synchronization
 /// - `DispatchSemaphore`, and a POSIX semaphore (`sem_t`) of one process that has no name. During a
 ///   run the lab keeps the count. After the threads have ended, the lab passes the signals that are left over to the real semaphore;
 /// - `DispatchQueue.sync`: the queue is a lock around the work, which runs on the calling thread. A
-///   concurrent queue is a readers-writer lock, and `.barrier` marks the writer. Waiting for a
-///   queue from its own work is a deadlock;
+///   concurrent queue is a readers-writer lock, `.barrier` marks the writer, and who comes after a
+///   writer that waits has to wait for it. Waiting for a queue from its own work is a deadlock;
 /// - `DispatchQueue.async`: the lab starts threads that do the work: one for a serial queue, as
 ///   many as needed for a concurrent one. Meanwhile, other threads that want the queue wait. Work
 ///   is done in the order in which it was sent, and `sync` comes after the work that was sent
@@ -143,8 +143,6 @@ import Synchronization
 ///   suspended, or a block at the end of its work on a queue, and threads that are started while a
 ///   scenario is set up or checked. If the code under test uses them, there is no verdict:
 ///   ``Exploration/Inconclusive/uncontrolled(what:place:)``;
-/// - the order in which a queue serves several threads that wait in `sync`, and that work sent
-///   while they wait comes after them;
 /// - a lock that was taken during the set-up and not released there. To make a thread wait from the
 ///   beginning, use a semaphore;
 /// - a part of some accesses through key paths, because the standard library makes them: everything

@@ -9,9 +9,7 @@ extension Exploration {
     ///
     /// A minus after a letter marks an attempt to take a lock that fails because it comes right
     /// before the release of the lock. In `HT-`, H makes its last step under the lock, T attempts
-    /// to take the lock and fails, and then H releases it. In `HT`, H releases it first. If a
-    /// thread waits for a dispatch queue, a minus means that it comes after work that another
-    /// thread sent there, and has to wait for that work.
+    /// to take the lock and fails, and then H releases it. In `HT`, H releases it first.
     ///
     /// An exclamation mark after a letter means that a wait times out in this step; an asterisk
     /// means that a condition wakes the thread without a signal (a spurious wakeup): see
@@ -23,8 +21,7 @@ extension Exploration {
     public struct Schedule: Hashable, Codable, Sendable {
         /// The index of the thread that makes each step.
         public let choices: [Int]
-        /// The steps, counted from 0, that are attempts to take a lock right before its release, or
-        /// that come to a queue later than they could.
+        /// The steps, counted from 0, that are attempts to take a lock right before its release.
         public let early: Set<Int>
         /// The steps in which a wait times out although other threads could continue.
         public let timedOut: Set<Int>

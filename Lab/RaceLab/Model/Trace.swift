@@ -27,6 +27,8 @@ extension Exploration {
                 case start, join
                 /// Sends work to a queue, or begins work that was sent.
                 case send, receive
+                /// Stands in line for a concurrent queue, alone or to share it with others.
+                case queueUp, sharedQueueUp
                 /// Enters or leaves a dispatch group.
                 case enter, leave
                 /// Waits for work to finish, or checks whether it has; registers work to follow it.

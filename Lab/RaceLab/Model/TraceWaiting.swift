@@ -20,8 +20,6 @@ extension Exploration.Trace {
             case turn
             /// The end of work: of work sent to a queue, of a work item, or of all work in a group.
             case completion
-            /// Work for the queue whose worker it is.
-            case work
             /// To be resumed: it is a suspended task.
             case resumption
             /// The next element of an `AsyncStream`.
@@ -42,6 +40,8 @@ extension Exploration.Trace {
         package internal(set) var instance: Instance?
         /// The class of the actor for which it waits.
         public internal(set) var actor: String?
+        /// The label of the dispatch queue for which it waits.
+        public internal(set) var queue: String?
         /// Where it waits.
         public let site: Exploration.Site?
         /// The line of source at which it would continue.
@@ -57,10 +57,15 @@ extension Exploration.Trace.Waiting {
         let waiting = run.allWaiting
         let addresses = waiting.flatMap { [UInt($0.pc), UInt($0.holder_pc)] }.filter { $0 != 0 }
         let sites = Symbols.sites(of: addresses)
-        return waiting.enumerated().filter { !$1.finished }.map { thread, waiting in
+        // A worker that waits for work to do is not stuck.
+        let stuck = waiting.enumerated().filter {
+            !$1.finished && rl_kind(UInt32($1.kind)) != RL_RECEIVE
+        }
+        return stuck.map { thread, waiting in
             let site = sites[UInt(waiting.pc)]
             return Exploration.Trace.Waiting(
-                thread: thread, cause: cause(waiting, run), actor: waiting.actor, site: site,
+                thread: thread, cause: cause(waiting, run), actor: waiting.actor,
+                queue: waiting.queue.map { String(cString: $0) }, site: site,
                 text: site.flatMap { SourceText.line($0.line, of: $0.path) } ?? "",
                 taken: waiting.holder < 0 ? nil : sites[UInt(waiting.holder_pc)])
         }
@@ -75,7 +80,6 @@ extension Exploration.Trace.Waiting {
         case RL_ACQUIRE: return .semaphore
         case RL_AWAIT: return .completion
         case RL_JOIN where waiting.holder >= 0: return .end(of: Int(waiting.holder))
-        case RL_RECEIVE: return .work
         case RL_SUSPENDED: return .resumption
         case RL_NEXT: return .element
         case RL_ARRIVE: return .actor(holder: waiting.holder < 0 ? nil : Int(waiting.holder))
@@ -101,29 +105,34 @@ extension Exploration.Trace.Waiting {
     /// - Parameter namesPlaces: whether the sentence stands alone, and names the places that a table
     ///   shows in its columns.
     func sentence(threads: [String], namesPlaces: Bool) -> String {
-        if cause == .work { return "waits for work" }
         let waits = namesPlaces ? "waits at \(Exploration.Site.name(site))" : "waits"
         switch cause {
         case .lock(let holder?, let step):
             let place = namesPlaces ? " at \(Exploration.Site.name(taken))" : nil
             let which = place ?? step.map { " in step \($0 + 1)" } ?? ""
-            return holder == thread
-                ? "\(waits) for the lock that it took itself\(which)"
-                : "\(waits) for the lock that '\(threads[holder])' took\(which)"
-        case .lock(nil, _): return "\(waits) for a lock"
+            let who = holder == thread ? "it took itself" : "'\(threads[holder])' took"
+            return "\(waits) for \(queueOrLock) that \(who)\(which)"
+        case .lock(nil, _): return "\(waits) for \(queue == nil ? "a lock" : queueOrLock)"
         case .change: return "\(waits) for a change that no thread makes"
         case .wakeUp: return "\(waits) to be woken by a signal"
         case .semaphore: return "\(waits) for a semaphore to be signalled"
         case .end(let other): return "\(waits) for '\(threads[other])' to end"
-        case .turn: return "\(waits) for work that was sent to the queue before"
+        case .turn: return "\(waits) for what came to \(queueOrLock) before"
         case .completion: return "\(waits) for work to finish"
         case .resumption: return "\(waits) to be resumed"
         case .element: return "\(waits) for the next element"
         case .actor(let holder):
             let which = holder.map { ", which '\(threads[$0])' holds" } ?? ""
             return "\(waits) for \(actor ?? "an actor")\(which)"
-        case .work, .other: return waits
+        case .other: return waits
         }
+    }
+}
+
+extension Exploration.Trace.Waiting {
+    /// What it waits for, in a few words.
+    package var queueOrLock: String {
+        queue.map { $0.isEmpty ? "the queue" : "the queue '\($0)'" } ?? "the lock"
     }
 }
 

@@ -50,6 +50,7 @@ private struct TraceJSON: JSONDocument {
         let thread: String
         let cause: String
         let owner: String?
+        let queue: String?
         let file: String?
         let line: Int?
         let text: String
@@ -59,7 +60,8 @@ private struct TraceJSON: JSONDocument {
         let takenLine: Int?
 
         enum CodingKeys: String, CodingKey {
-            case thread, owner, file, line, text, holder, takenInStep, takenFile, takenLine
+            case thread, owner, queue, file, line, text
+            case holder, takenInStep, takenFile, takenLine
             case cause = "for"
         }
 
@@ -67,6 +69,7 @@ private struct TraceJSON: JSONDocument {
             thread = threads[waiting.thread]
             cause = waiting.cause.word
             owner = waiting.owner
+            queue = waiting.queue
             file = waiting.site?.packagePath
             line = waiting.site?.line
             text = waiting.text

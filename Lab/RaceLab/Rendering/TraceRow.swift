@@ -178,16 +178,14 @@ extension Exploration.Trace {
 }
 
 extension Exploration.Trace.Step {
-    private var isAttempt: Bool { kind == .tryLock || kind == .trySharedLock }
-
     /// The thread that holds the lock during this failed attempt and releases it right after.
-    fileprivate var holderOfLock: Int? { isAttempt ? before : nil }
+    fileprivate var holderOfLock: Int? { before }
 
     fileprivate func comment(threads: [String]) -> String {
         if let old { return "old value \(old.value)" }
         let remark = remark(threads: threads)
         if !remark.isEmpty || !failed { return remark }
-        return before != nil && !isAttempt ? "waits" : "fails"
+        return "fails"
     }
 
     /// What the line of source does not show, whether or not the step fails.
@@ -208,6 +206,8 @@ extension Exploration.Trace.Step {
                 ?? "arrives at \(actor)"
         case .resume: return resumes.map { "resumes '\(threads[$0])'" } ?? kind.phrase
         case .cancel: return "cancels"
+        case .receive: return "takes the work"
+        case .queueUp, .sharedQueueUp: return "queues up"
         default: return ""
         }
     }

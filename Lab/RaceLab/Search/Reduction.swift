@@ -18,11 +18,6 @@ import CRaceLab
 /// fails depends on the release, but not on the rest of the step with the release. So the two are
 /// separate choices with separate sleep sets (`SleepSet.early`), and an attempt that succeeds races
 /// with the release before it (`explore(attempt:before:)`).
-///
-/// One alternative does not come from a race between two steps: a thread that arrives at a concurrent
-/// dispatch queue later than it could, behind a barrier that waits for readers. As soon as a run has
-/// such a queue, every enabled thread makes a wish at every node. That is what sleep sets alone would
-/// explore.
 struct Reduction {
     let settings: SearchSettings
     let counts: ReferenceCounts
@@ -43,8 +38,6 @@ struct Reduction {
     var races = RaceCounts()
     /// The node at which the next run leaves the last one.
     private(set) var chosen = 0
-    /// Whether every enabled thread makes a wish.
-    private var exploresAll = false
     // Room for the current race: its needed steps, and the clocks and the effect of its second step.
     var room = UnsafeMutablePointer<UInt32>.allocate(capacity: 0)
     let known = Clock.allocate(capacity: Int(RL_MAX_THREADS))
@@ -86,7 +79,7 @@ struct Reduction {
     /// Forgets the interleavings explored so far.
     mutating func startOver() {
         for k in 0..<capacity { nodes[k].wishes = 0 }
-        (hasBegun, exploresAll) = (false, false)
+        hasBegun = false
     }
 
     // MARK: After a run: what else to explore
@@ -111,7 +104,6 @@ struct Reduction {
         guard count > 0 else { return }
         let prescribed = Int(record.pointee.prescribed)
         readNodes(from: hasBegun ? prescribed : 0, prescribed)
-        exploresAll = exploresAll || record.pointee.needs_all_choices
         let branch = max(0, prescribed - 1)
         let first = hasBegun ? branch : 0
         hasBegun = true
@@ -130,7 +122,7 @@ struct Reduction {
             if execution.steps[k].isEarly { wishForRelease(at: k) }
         }
         if keepsStores { wishForOtherValues(from: max(first, firstNode)) }
-        guard exploresAll || settings.liberties != 0 else { return }
+        guard settings.liberties != 0 else { return }
         for k in firstNode..<max(firstNode, limit) { wishForAll(at: k) }
     }
 
@@ -209,15 +201,13 @@ struct Reduction {
         }
     }
 
-    /// Threads that arrive later at a queue, and waits that end without what they wait for.
+    /// Waits that end without what they wait for.
     private mutating func wishForUnprompted(at k: Int) {
         if settings.faults & UInt32(RL_FAULT_NO_EARLY_ATTEMPTS) != 0 { return }
         let could = nodes[k].could
-        let early = nodes[k].isBarrier ? could.early : 0
-        guard early | could.time_out | could.spurious != 0 else { return }
+        guard could.time_out | could.spurious != 0 else { return }
         for thread in 0..<UInt32(execution.threadCount) {
             let bit: rl_thread_set = 1 << thread
-            if early & bit != 0 { trees.add(thread | UInt32(RL_EARLY), to: &nodes[k].wishes) }
             if could.time_out & bit != 0 {
                 trees.add(thread | UInt32(RL_TIME_OUT), to: &nodes[k].wishes)
             }

@@ -1,10 +1,10 @@
 /// Explores every order in which the bodies of a program can execute, one step at a time. Releasing
 /// a lock, and entering and leaving a queue, are separate steps.
 ///
-/// A body that waits for a queue runs after the work that it knows was sent there, and may run
-/// after other work in the queue. A body knows about work that it has sent, and about what the body
-/// that started or sent it knew. Locks, atomics, semaphores, queues and the ends of threads pass
-/// this knowledge on.
+/// A body that waits for the concurrent queue has a place in its line, like work that is sent there.
+/// A body that waits for another queue runs after the work that it knows was sent there. A body knows
+/// about work that it has sent, and about what the body that started or sent it knew. Locks, atomics,
+/// semaphores, queues and the ends of threads pass this knowledge on.
 package struct QueueModel {
     /// The work that is known to have been sent: a bit for each body.
     fileprivate typealias News = UInt8
@@ -17,7 +17,8 @@ package struct QueueModel {
     }
 
     fileprivate struct Queue: Hashable {
-        /// The work that was sent and has not ended, in the order of sending.
+        /// The work that was sent and has not ended, and the bodies that have come to a concurrent
+        /// queue, in the order of their arrival.
         var line: [Work] = []
         /// The body that has exclusive access.
         var owner: Int?
@@ -51,8 +52,8 @@ package struct QueueModel {
         var seen: [[String]]
         /// What each body knows about.
         var heard: [News]
-        /// The work after which each body runs, because it came later to the queue.
-        var behind: [News]
+        /// The bodies that stand in a line, and are about to enter the queue.
+        var isInLine: Set<Int> = []
         var variables = [0, 0]
         var newsOfVariables: [News] = [0, 0]
         var plain = 0
@@ -91,8 +92,7 @@ package struct QueueModel {
         let count = program.bodies.count
         let begin = State(
             at: Array(repeating: 0, count: count), begun: Set(0..<program.threadCount),
-            seen: Array(repeating: [], count: count), heard: Array(repeating: 0, count: count),
-            behind: Array(repeating: 0, count: count))
+            seen: Array(repeating: [], count: count), heard: Array(repeating: 0, count: count))
         var open = [begin]
         var known: Set = [begin]
         while let state = open.popLast() {
@@ -107,7 +107,6 @@ package struct QueueModel {
         let bodies = Array(program.bodies.indices)
         let steps =
             bodies.compactMap { step(of: $0, in: state) }
-            + bodies.compactMap { comingLater($0, in: state) }
             + state.delayed.map { arriving($0, in: state) }
         // A time-out fires only if no step is possible.
         guard steps.isEmpty || isLoose else { return steps }
@@ -229,10 +228,14 @@ package struct QueueModel {
             state.heard[body] |= state.heard[first] | state.heard[second]
         case .enter(let queue, let barrier, _):
             let isAlone = barrier || QueueInstruction.isSerial(queue)
-            let known = state.heard[body] | state.behind[body]
-            let earlier = state.queues[queue].line.filter { known & (1 << $0.body) != 0 }
-            guard state.enter(queue, body, isAlone: isAlone, behind: earlier) else { return nil }
-        case .leave(let queue): state.leave(queue, body)
+            guard let line = state.line(of: body, before: queue, isAlone: isAlone) else {
+                state.at[body] -= 1
+                return state
+            }
+            guard state.enter(queue, body, isAlone: isAlone, behind: line) else { return nil }
+        case .leave(let queue):
+            state.leave(queue, body)
+            state.leaveLine(of: queue, body)
         }
         return state
     }
@@ -302,17 +305,6 @@ package struct QueueModel {
         return state
     }
 
-    /// The state in which a body that is about to wait for a queue comes after all work in line;
-    /// `nil` if it is not about to wait, or has come later already.
-    private func comingLater(_ body: Int, in before: State) -> State? {
-        guard before.begun.contains(body), !isOver(body, in: before), before.orders[body] == nil,
-            case .enter(let queue, _, _) = program.bodies[body][before.at[body]]
-        else { return nil }
-        var state = before
-        for work in state.queues[queue].line { state.behind[body] |= 1 << work.body }
-        return state == before ? nil : state
-    }
-
     private func begin(_ body: Int, in before: State) -> State? {
         for (number, queue) in before.queues.enumerated() {
             guard let place = queue.line.firstIndex(where: { $0.body == body }) else { continue }
@@ -363,6 +355,28 @@ extension QueueModel.State {
         guard locks[lock].depth == 0 else { return }
         locks[lock].owner = nil
         locks[lock].news = heard[body]
+    }
+
+    /// What a body that waits for a queue has to wait for; `nil` if it has only now come to the
+    /// concurrent one.
+    fileprivate mutating func line(
+        of body: Int, before queue: Int, isAlone: Bool
+    ) -> [QueueModel.Work]? {
+        let line = queues[queue].line
+        guard !QueueInstruction.isSerial(queue) else {
+            return line.filter { heard[body] & (1 << $0.body) != 0 }
+        }
+        guard isInLine.remove(body) != nil else {
+            queues[queue].line.append(QueueModel.Work(body: body, isAlone: isAlone))
+            isInLine.insert(body)
+            return nil
+        }
+        return Array(line.prefix(upTo: line.lastIndex { $0.body == body }!))
+    }
+
+    fileprivate mutating func leaveLine(of queue: Int, _ body: Int) {
+        guard !QueueInstruction.isSerial(queue) else { return }
+        queues[queue].line.remove(at: queues[queue].line.lastIndex { $0.body == body }!)
     }
 
     /// Returns whether a body has entered a queue.

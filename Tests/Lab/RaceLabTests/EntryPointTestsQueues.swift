@@ -74,7 +74,8 @@ struct DispatchQueueEntryPointTests {
         },
         KnownProgram(
             "work that waits for its own queue: a deadlock", .deadlock,
-            sentence: "'only' waits at \(place(5)) for the lock that it took itself at \(place(4))"
+            sentence:
+                "'only' waits at \(place(5)) for the queue 'serial' that it took itself at \(place(4))"
         ) { scenario in
             let queue = DispatchQueue(label: "serial")
             scenario.thread("only") {
@@ -178,8 +179,9 @@ struct LabQueueTests {
             }
         },
         KnownProgram(
-            "an idle worker is no deadlock, but a deadlock report names it", .deadlock,
-            reason: ["'worker' waits for work; 'other' waits at "]
+            "an idle worker is no deadlock, and no part of one", .deadlock,
+            sentence:
+                "'other' waits at EntryPointTestsQueues.swift:186 for a semaphore to be signalled"
         ) { scenario in
             _ = scenario.queue("worker")
             let semaphore = DispatchSemaphore(value: 0)

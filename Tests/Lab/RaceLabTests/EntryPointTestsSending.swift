@@ -87,7 +87,7 @@ struct SendingEntryPointTests {
     private static let deadlocks = [
         KnownProgram(
             "a reader that waits for its queue behind a barrier, which waits for it: a deadlock",
-            .deadlock, reason: ["for work that was sent to the queue before"]
+            .deadlock, reason: ["for what came to the queue 'concurrent' before"]
         ) { scenario in
             let queue = concurrent()
             let (shared, log) = (Shared(), Scenario.Log<Int>())
@@ -98,6 +98,50 @@ struct SendingEntryPointTests {
                 }
             }
             scenario.thread("other") { log.append(1) }
+        },
+        KnownProgram(
+            "a reader reads again behind a barrier: a deadlock", .deadlock, alwaysFails: false,
+            reason: ["'reader' waits at", "for what came to the queue 'concurrent' before"],
+            everyOrder: true
+        ) { scenario in
+            let (shared, queue) = (Shared(), concurrent())
+            scenario.thread("reader") { queue.sync { queue.sync { _ = shared.value } } }
+            scenario.thread("writer") { queue.async(flags: .barrier) { shared.value = 1 } }
+        },
+        KnownProgram(
+            "and behind a thread that waits as a barrier", .deadlock, alwaysFails: false,
+            reason: [
+                "'reader' waits at", "for what came to the queue 'concurrent' before",
+                "'writer' waits at", "for the queue 'concurrent' that 'reader' took",
+            ], everyOrder: true
+        ) { scenario in
+            let (shared, queue) = (Shared(), concurrent())
+            scenario.thread("reader") { queue.sync { queue.sync { _ = shared.value } } }
+            scenario.thread("writer") { queue.sync(flags: .barrier) { shared.value = 1 } }
+        },
+        KnownProgram(
+            "a reader waits for one that comes behind a barrier: a deadlock", .deadlock,
+            alwaysFails: false, everyOrder: true
+        ) { scenario in
+            let (queue, semaphore) = (concurrent(), DispatchSemaphore(value: 0))
+            scenario.thread("first") { queue.sync { semaphore.wait() } }
+            scenario.thread("writer") { queue.sync(flags: .barrier) {} }
+            scenario.thread("second") { queue.sync { _ = semaphore.signal() } }
+        },
+        KnownProgram(
+            "work waits for a thread that comes to the queue behind a barrier: a deadlock",
+            .deadlock, alwaysFails: false, everyOrder: true
+        ) { scenario in
+            let queue = concurrent()
+            let (shared, semaphore) = (Shared(), DispatchSemaphore(value: 0))
+            scenario.thread("sender") {
+                queue.async { semaphore.wait() }
+                queue.async(flags: .barrier) { shared.value = 1 }
+            }
+            scenario.thread("reader") {
+                queue.sync { _ = shared.value }
+                semaphore.signal()
+            }
         },
         KnownProgram(
             "two queues that wait for each other: a deadlock", .deadlock, alwaysFails: false
@@ -208,48 +252,5 @@ struct SendingEntryPointTests {
         scenario.check {
             try Scenario.require(log.entries == [2], "it does not see what it wrote")
         }
-    }
-
-    /// The second wait of the reader and the barrier are not ordered. If the reader comes first it
-    /// continues; if the barrier comes first, neither can.
-    @Test("a reader reads again behind a barrier: a deadlock", arguments: [false, true])
-    func barrierBetweenReaders(reduction: Bool) throws {
-        let describe = { (scenario: Scenario) in
-            let (shared, queue) = (Shared(), Self.concurrent())
-            scenario.thread("reader") { queue.sync { queue.sync { _ = shared.value } } }
-            scenario.thread("writer") { queue.async(flags: .barrier) { shared.value = 1 } }
-        }
-        let exploration = explore(options: .reducing(reduction), describe)
-        #expect(
-            exploration.inconclusive == nil && exploration.passingSchedule != nil,
-            "\(exploration.text())")
-        #expect(exploration.findings.map(\.kind) == [.deadlock])
-        let reason = exploration.reasons(.deadlock).first ?? exploration.summary
-        #expect(reason.contains("for work that was sent to the queue before"))
-        let trace = try #require(try exploration.counterexample())
-        #expect(trace.scheduleText.hasSuffix("R-"), "\(trace.table())")
-        #expect(trace.steps.last?.before == 1 && trace.table().contains(" waits  ←"))
-        #expect(try Exploration.replay(trace.scheduleText, describe).schedule == trace.schedule)
-    }
-
-    /// Work that reads waits for a thread that comes to the queue after the barrier.
-    @Test("a thread comes to a queue behind a barrier: a deadlock", arguments: [false, true])
-    func barrierBeforeReader(reduction: Bool) {
-        var options = Exploration.Options()
-        options.reduction = reduction
-        let exploration = explore(options: options) { scenario in
-            let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
-            let (shared, semaphore) = (Shared(), DispatchSemaphore(value: 0))
-            scenario.thread("sender") {
-                queue.async { semaphore.wait() }
-                queue.async(flags: .barrier) { shared.value = 1 }
-            }
-            scenario.thread("reader") {
-                queue.sync { _ = shared.value }
-                semaphore.signal()
-            }
-        }
-        #expect(exploration.passingSchedule != nil, "\(exploration.text())")
-        #expect(exploration.findings.map(\.kind) == [.deadlock], "\(exploration.text())")
     }
 }

@@ -36,6 +36,24 @@ struct RedundancyTests {
         }
     }
 
+    /// Threads that write on a concurrent queue, and read there.
+    private static func readersAndWriters(
+        _ threads: Int,
+        write: @escaping @Sendable (DispatchQueue, @escaping @Sendable () -> Void) -> Void
+    ) -> @Sendable (Scenario) -> Void {
+        { scenario in
+            let (shared, seen) = (Shared(), (0..<threads).map { _ in Seen() })
+            let queue = DispatchQueue(label: "queue", attributes: .concurrent)
+            for index in 0..<threads {
+                scenario.thread("\(index)") {
+                    write(queue) { shared.value += 1 }
+                    seen[index].note("\(queue.sync { shared.value })")
+                }
+            }
+            scenario.outcome { seen.map(\.text).joined(separator: " | ") }
+        }
+    }
+
     static let miniatures = [
         Miniature(
             testDescription: "two threads that try once", explored: 4, redundant: 0,
@@ -101,6 +119,15 @@ struct RedundancyTests {
                 }
             }
         },
+        Miniature(
+            testDescription: "readers that wait, writers that send", explored: 4, redundant: 0,
+            describe: readersAndWriters(2) { $0.async(flags: .barrier, execute: $1) }),
+        Miniature(
+            testDescription: "three of them", explored: 36, redundant: 0,
+            describe: readersAndWriters(3) { $0.async(flags: .barrier, execute: $1) }),
+        Miniature(
+            testDescription: "readers and writers that wait", explored: 4, redundant: 0,
+            describe: readersAndWriters(2) { $0.sync(flags: .barrier, execute: $1) }),
         Miniature(
             testDescription: "a queue for the state, and one for callbacks", explored: 24,
             redundant: 0
