@@ -181,7 +181,7 @@ struct LabQueueTests {
         KnownProgram(
             "an idle worker is no deadlock, and no part of one", .deadlock,
             sentence:
-                "'other' waits at EntryPointTestsQueues.swift:186 for a semaphore to be signalled"
+                "'other' waits at EntryPointTestsQueues.swift:188 for a semaphore to be signalled"
         ) { scenario in
             _ = scenario.queue("worker")
             let semaphore = DispatchSemaphore(value: 0)

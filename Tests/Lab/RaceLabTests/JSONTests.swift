@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import RaceLab
 import RaceLabTesting
@@ -78,7 +79,11 @@ struct JSONTests {
         let sampled = SamplingTests.methods.map {
             explore(options: SamplingTests.options($0, runs: 3), Classic.lostUpdate.describe)
         }
-        return [cutOff, bounded, attempts, numbers, explore { _ in }] + sampled
+        let waits = explore { scenario in
+            let queue = DispatchQueue(label: "queue")
+            scenario.thread("only") { queue.sync { queue.sync {} } }
+        }
+        return [cutOff, bounded, attempts, numbers, waits, explore { _ in }] + sampled
             + Classic.all.map { explore($0.describe) }
     }
 
