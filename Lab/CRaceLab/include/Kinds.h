@@ -31,9 +31,9 @@
     KIND(RL_START, LASTING, "start", "starts a thread")                           \
     KIND(RL_JOIN, OTHER, "join", "waits for the end of a thread")                 \
     KIND(RL_SEND, LASTING, "send", "sends work to a queue")                       \
-    KIND(RL_RECEIVE, LASTING, "receive", "takes work from its queue")             \
+    KIND(RL_RECEIVE, LASTING, "receive", "takes the work")                        \
     KIND(RL_QUEUE_UP, LASTING, "queueUp", "queues up")                            \
-    KIND(RL_SHARED_QUEUE_UP, READS, "sharedQueueUp", "queues up for reading")     \
+    KIND(RL_SHARED_QUEUE_UP, READS, "sharedQueueUp", "queues up")                 \
     KIND(RL_ENTER, LASTING, "enter", "enters a group")                            \
     KIND(RL_LEAVE, LASTING, "leave", "leaves a group")                            \
     KIND(RL_AWAIT, READS, "await", "waits for work to finish")                    \

@@ -122,9 +122,9 @@ class Path {
     if (node.ending) {
       const wait = node.ending.waiting.find(wait => wait.thread === thread);
       if (!wait) return null;
-      const sentence = wait.sentence || this.lockSentence(thread, wait.holder, wait.taken[1], wait.queue);
       return {
-        sentence, holder: wait.holder, taken: wait.taken[1], text: wait.text,
+        sentence: wait.sentence || this.lockSentence(thread, wait.holder, wait.taken[1], wait.queue),
+        holder: wait.holder, taken: wait.taken[1], text: wait.text,
         site: race.site(wait.site), owner: wait.owner, isForEver: true,
       };
     }
@@ -156,8 +156,8 @@ class Path {
   lockSentence(thread, holder, number, what = "the lock") {
     let steps = -1;
     const step = this.edges.findIndex(({ label }) => label.thread === holder && (steps += 1) === number);
-    const who = holder === thread ? "that it took itself" : `that “${this.race.threads[holder]}” took`;
-    return `waits for ${what} ${who}${step < 0 ? "" : ` in step ${step + 1}`}`;
+    const who = holder === thread ? "it took itself" : `“${this.race.threads[holder]}” took`;
+    return `waits for ${what} that ${who}${step < 0 ? "" : ` in step ${step + 1}`}`;
   }
 
   // A vector clock for each step: how many steps of each thread happen before it, itself included.

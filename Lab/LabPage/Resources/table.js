@@ -45,7 +45,7 @@ function stepsTable(path, { fatal, isVeiled, view }) {
 
 function stepCell(label) {
   if (label.kind === "note") return element("span", {}, `» ${label.text}`);
-  return [lineOf(label, label.remark || verbs[label.kind]),
+  return [lineOf(label, deedOf(label)),
     label.failed ? element("em", {}, label.mark === "-" ? " fails, right before the release" : " fails") : null];
 }
 

@@ -8,8 +8,8 @@ const verbs = {
   trySharedLock: "tries to lock for reading", wait: "waits to be woken", wake: "wakes a thread",
   acquire: "takes from a semaphore", tryAcquire: "tries to take from a semaphore",
   signal: "signals a semaphore", start: "starts a thread", join: "waits for a thread to end",
-  send: "sends work to a queue", receive: "takes work from its queue",
-  queueUp: "queues up", sharedQueueUp: "queues up for reading", enter: "enters a group",
+  send: "sends work to a queue", receive: "takes the work",
+  queueUp: "queues up", sharedQueueUp: "queues up", enter: "enters a group",
   leave: "leaves a group", await: "waits for work to finish",
   tryAwait: "checks whether work has finished", notify: "registers work to follow",
   arrive: "arrives at an actor", resume: "resumes a task", finish: "ends",
@@ -17,9 +17,11 @@ const verbs = {
   elapse: "wakes up",
 };
 
+const deedOf = label => label.remark || verbs[label.kind];
+
 function phrase(race, label) {
   if (label.kind === "note") return label.text;
-  const verb = label.remark || verbs[label.kind];
+  const verb = deedOf(label);
   const isAccess = label.kind === "read" || label.kind === "modify";
   const what = isAccess ? `${verb} ${thing(race, label)}`
     : verb + (label.owner === "" ? "" : ` of ${race.instance(label.owner)}`);
@@ -30,7 +32,7 @@ function phrase(race, label) {
 function shortly(label) {
   if (label.kind === "note") return `» ${label.text}`;
   const what = label.name || { lock: "lock", tryLock: "try lock" }[label.kind] || "";
-  return label.site ? `${label.site.line} ${what}`.trim() : what || label.remark || verbs[label.kind];
+  return label.site ? `${label.site.line} ${what}`.trim() : what || deedOf(label);
 }
 
 // What a step accesses: a property, or a line of source, and of which instance.
@@ -67,7 +69,7 @@ function deed(path, label, state) {
   const column = label.kind === "read" && label.name !== ""
     ? path.race.columns.findIndex((name, i) => name === label.name && path.race.columnOwners[i] === label.owner) : -1;
   if (column >= 0 && !state.isLocked) return `reads ${label.name}: it is ${state.values[column]}`;
-  const verb = label.remark || verbs[label.kind];
+  const verb = deedOf(label);
   const isAccess = label.kind === "read" || label.kind === "modify";
   const what = isAccess ? thing(path.race, label) : label.owner === "" ? "" : `of ${path.race.instance(label.owner)}`;
   return [verb, what, label.failed ? "and fails" : ""].filter(word => word !== "").join(" ");

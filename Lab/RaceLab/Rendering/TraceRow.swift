@@ -151,6 +151,11 @@ extension Exploration.Trace {
     private func cell(_ step: Step, home: String?) -> TraceCell {
         if step.kind == .note { return TraceCell(text: "» \(step.text.onOneLine)") }
         var cell = cell(step.text, at: step.site, of: step.thread, home: home)
+        let queues: [Step.Kind] = [.receive, .queueUp, .sharedQueueUp]
+        if queues.contains(step.kind), step.element == nil {
+            // The line of source stands in the row before or after this one.
+            cell = TraceCell(text: "(\(step.kind.phrase))", site: cell.site)
+        }
         let comment = step.comment(threads: threads)
         if cell.text.isEmpty { cell.text = "(\(comment.isEmpty ? step.kind.phrase : comment))" }
         cell.owner = step.owner ?? ""
@@ -206,8 +211,6 @@ extension Exploration.Trace.Step {
                 ?? "arrives at \(actor)"
         case .resume: return resumes.map { "resumes '\(threads[$0])'" } ?? kind.phrase
         case .cancel: return "cancels"
-        case .receive: return "takes the work"
-        case .queueUp, .sharedQueueUp: return "queues up"
         default: return ""
         }
     }
