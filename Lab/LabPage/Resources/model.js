@@ -319,4 +319,5 @@ function isCircle(ending) {
 const kindsInOrder = new Set([
   "read", "modify", "lock", "tryLock", "sharedLock", "trySharedLock", "atomicRead", "atomicWrite",
   "exchange", "note", "acquire", "tryAcquire", "signal", "start", "send", "receive",
+  "queueUp", "sharedQueueUp",
 ]);

@@ -53,7 +53,8 @@ struct TraceCell {
         guard let width else { return spans(text) }
         let room = width - place.columns
         guard room > 3 else { return spans(text).cut(to: width).padded(to: width) }
-        return spans(text.cut(to: room, around: isCode ? access : 0).padded(to: room))
+        let shown = isCode ? text.cut(to: room, around: access) : text.cut(to: room)
+        return spans(shown.padded(to: room))
     }
 }
 
