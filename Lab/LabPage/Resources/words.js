@@ -69,10 +69,9 @@ function deed(path, label, state) {
   const column = label.kind === "read" && label.name !== ""
     ? path.race.columns.findIndex((name, i) => name === label.name && path.race.columnOwners[i] === label.owner) : -1;
   if (column >= 0 && !state.isLocked) return `reads ${label.name}: it is ${state.values[column]}`;
-  const verb = deedOf(label);
   const isAccess = label.kind === "read" || label.kind === "modify";
   const what = isAccess ? thing(path.race, label) : label.owner === "" ? "" : `of ${path.race.instance(label.owner)}`;
-  return [verb, what, label.failed ? "and fails" : ""].filter(word => word !== "").join(" ");
+  return [deedOf(label), what, label.failed ? "and fails" : ""].filter(word => word !== "").join(" ");
 }
 
 // After a condition, the line where the thread goes on.
