@@ -88,7 +88,7 @@ typedef struct {
     vector_clock shared_released;     // by the readers so far: only the next owner acquires it
     in_line *line;                    // of a Dispatch queue: work that was sent and is not done yet
     uint32_t line_count, line_capacity;
-    uint32_t left_line[RL_MAX_THREADS];  // how many steps there were when each thread last left it …
+    uint32_t left_line[RL_MAX_THREADS];  // how many steps there were when a thread last left it …
     uint32_t exclusive_left_line;        // … and when one that was alone did
 } lock;
 
@@ -186,7 +186,7 @@ struct thread {
     uint8_t kind;                   // … the kind of it …
     uintptr_t address, pc;          // … its address, and where in the code
     lock *waits_for;                // what its next step takes, or NULL
-    const void *comes_for;          // the queued work for which it is about to take a queue, or NULL
+    const void *comes_for;  // the queued work for which it is about to take a queue, or NULL
     uintptr_t asleep_on;
     uint32_t asleep_since;  // a step number
     bool is_spurious;       // it wakes up without a signal
