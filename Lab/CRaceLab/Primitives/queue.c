@@ -204,11 +204,12 @@ static void have_share_of_queue(int index, thread *t, uint32_t step) {
 static bool can_take_alone(const thread *t) { return rl_is_unowned(t) && !is_in_line(t); }
 static bool can_share(const thread *t) { return rl_has_no_writer(t) && !is_in_line(t); }
 
-extern const char *dispatch_queue_get_label(dispatch_object queue);
+typedef const char *(*get_label)(dispatch_object);
+REAL(get_label, real_get_label, "dispatch_queue_get_label")
 
 /// The thread that waits keeps the queue alive.
 static const char *label_of_queue(const thread *t) {
-    return dispatch_queue_get_label((dispatch_object)t->address);
+    return real_get_label()((dispatch_object)t->address);
 }
 
 static const rl_operation take_alone = {
