@@ -4,6 +4,7 @@
 
 #include "Model/locks.h"
 #include "Platform/memory.h"
+#include "Platform/stack.h"
 #include "Primitives/dispatch.h"
 #include "Scheduler/observe.h"
 #include "Scheduler/operation.h"
@@ -258,6 +259,7 @@ static const rl_operation queue_up_to_share = {.kind = RL_SHARED_QUEUE_UP};
 static void come_to_queue(dispatch_object queue, bool shared, const void *work, rl_place place) {
     rl_point(shared ? &queue_up_to_share : &queue_up, rl_line_of(queue), place);
     rl_stand_in_line(queue, work, !shared);
+    rl_clean_stack();
 }
 
 static void take_queue(dispatch_object queue, bool shared, const void *work, rl_place place) {

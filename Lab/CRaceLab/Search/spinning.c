@@ -245,7 +245,8 @@ bool rl_is_progress(const thread *t, uint8_t kind) {
 static bool may_spin(const thread *t) {
     if (t->is_task) return !rl_is_progress(t, t->kind);
     return t->kind == RL_READ || t->kind == RL_ATOMIC_READ || t->waits_for ||
-           t->kind == RL_EXCHANGE || t->kind == RL_WAKE;
+           t->kind == RL_EXCHANGE || t->kind == RL_WAKE || t->kind == RL_QUEUE_UP ||
+           t->kind == RL_SHARED_QUEUE_UP;
 }
 
 static size_t find_visit(const thread *t, uint8_t what) {
@@ -328,9 +329,9 @@ static __attribute__((noinline)) void look_for_spinning(thread *t, uintptr_t sta
     if (t->is_task && t->kind != RL_YIELD) note_change_for_yields(t, &now);
     if (seen == SOMETHING) now.vain_rounds = 0;
     if (seen == LOCKS_ONLY) now.vain_rounds++;
-    // In a critical section that it entered in this iteration, the thread would block the threads
-    // it waits for.
-    const bool is_inside = t->locks_held > now.least_held;
+    // In a critical section that it entered in this iteration, and in line for a queue, the thread
+    // would block the threads it waits for.
+    const bool is_inside = t->locks_held > now.least_held || t->comes_for;
     const bool may_stop = !is_inside && (!t->is_task || t->kind == RL_YIELD);
     t->is_vain = may_stop && now.vain_rounds > MOST_VAIN_ROUNDS;
     t->spinning = may_stop && (seen == NOTHING || t->is_vain);

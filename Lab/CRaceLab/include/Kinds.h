@@ -32,7 +32,7 @@
     KIND(RL_JOIN, OTHER, "join", "waits for the end of a thread")                 \
     KIND(RL_SEND, LASTING, "send", "sends work to a queue")                       \
     KIND(RL_RECEIVE, LASTING, "receive", "takes the work")                        \
-    KIND(RL_QUEUE_UP, LASTING, "queueUp", "queues up")                            \
+    KIND(RL_QUEUE_UP, OTHER, "queueUp", "queues up")                              \
     KIND(RL_SHARED_QUEUE_UP, READS, "sharedQueueUp", "queues up")                 \
     KIND(RL_ENTER, LASTING, "enter", "enters a group")                            \
     KIND(RL_LEAVE, LASTING, "leave", "leaves a group")                            \

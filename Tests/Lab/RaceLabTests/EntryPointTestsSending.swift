@@ -144,6 +144,20 @@ struct SendingEntryPointTests {
             }
         },
         KnownProgram(
+            "a thread reads on a queue until another one has written there", explored: 3...3
+        ) {
+            asks($0, flags: [], writes: true)
+        },
+        KnownProgram("and if it is a barrier each time", explored: 3...3) {
+            asks($0, flags: .barrier, writes: true)
+        },
+        KnownProgram("no one writes there: a livelock", .livelock, alwaysFails: true) {
+            asks($0, flags: [], writes: false)
+        },
+        KnownProgram("the same with barriers", .livelock, alwaysFails: true) {
+            asks($0, flags: .barrier, writes: false)
+        },
+        KnownProgram(
             "two queues that wait for each other: a deadlock", .deadlock, alwaysFails: false
         ) {
             scenario in
@@ -233,6 +247,19 @@ struct SendingEntryPointTests {
             scenario.outcome { "\(loaded.text) \(taken.text)" }
         },
     ]
+
+    /// While it stands in line for the queue, the thread that asks must not wait for the other one.
+    private static func asks(
+        _ scenario: Scenario, flags: DispatchWorkItemFlags, writes: Bool
+    ) {
+        let (shared, queue) = (Shared(), concurrent())
+        scenario.thread("asks") {
+            while queue.sync(flags: flags, execute: { shared.value }) == 0 {}
+        }
+        scenario.thread("other") {
+            queue.sync(flags: .barrier) { if writes { shared.value = 1 } }
+        }
+    }
 
     private static func concurrent() -> DispatchQueue {
         DispatchQueue(label: "concurrent", attributes: .concurrent)
