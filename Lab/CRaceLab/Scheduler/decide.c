@@ -206,17 +206,13 @@ static bool is_new(choice c) {
     return c.store > lab.slept[c.thread] && rl_may_read(c.thread, c.store);
 }
 
-/// An attempt that fails. If another thread holds the lock, it need not be early for that.
-static bool is_early_attempt(choice c) {
-    return c.how == RL_EARLY && lab.threads[c.thread].operation->could_be_early;
-}
-
 static choice chosen_by_search(uint32_t step, const rl_alternatives *could) {
     choice wished = choice_of(rl_reduces() ? rl_wished_choice() : NO_THREAD);
     while (wished.store && !is_new(wished)) wished = choice_of(rl_wished_choice());
     if (wished.thread == NO_THREAD) return go_on(step, could->enabled);
-    if (wished.how && !is_early_attempt(wished)) rl_wake_all();
-    if (is_early_attempt(wished) && !has(could->early, wished.thread)) wished.how = 0;
+    if (wished.how && wished.how != RL_EARLY) rl_wake_all();
+    // If another thread holds the lock, the attempt fails without being early.
+    if (wished.how == RL_EARLY && !has(could->early, wished.thread)) wished.how = 0;
     return wished;
 }
 
@@ -233,10 +229,8 @@ static void make_room_for_step(void) {
 /// Makes an early attempt: it comes before another thread's release.
 static void come_early(thread *t, rl_step *record) {
     t->early = can_be_early(t, &record->before);
-    if (t->early)
-        t->missed = t->waits_for;
-    else
-        rl_everything_is_released();
+    RL_REQUIRE(t->early, "an early attempt misses no release");
+    t->missed = t->waits_for;
 }
 
 /// Time passes until what the threads wait for happens: a wait times out, or a loop that reads the

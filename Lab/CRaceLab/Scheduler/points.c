@@ -168,7 +168,7 @@ uint32_t rl_announced_step(int index) {
     if (t->operation->completes_later) return step;
     // A failed attempt has only read.
     rl_did(index, done ? t->kind : RL_ATOMIC_READ, t->address, done && !rl_only_reads(t->kind));
-    if (t->early && t->operation->could_be_early) rl_misses_release(index, record->before);
+    if (t->early) rl_misses_release(index, record->before);
     return step;
 }
 

@@ -122,5 +122,5 @@ function otherwise(label) {
   if (label.mark === "!") return "times out";
   if (label.mark === "*") return "wakes up without a signal";
   if (label.mark[0] === "~") return label.remark;
-  return label.failed ? "tries right before the lock is released, and fails" : "comes later than work sent before";
+  return "tries right before the lock is released, and fails";
 }

@@ -78,7 +78,7 @@ extension Exploration.Trace {
             held[step.thread] = locksHeld[index]
             var bars = held.map(Exploration.Trace.bar)
             bars[step.thread] = Exploration.Trace.bar(before: before, after: locksHeld[index], step)
-            if let holder = step.holderOfLock, isLastAttempt(index, before: holder) {
+            if let holder = step.before, isLastAttempt(index, before: holder) {
                 let after = lastStep(of: holder, before: index).map { steps[$0].locksHeld } ?? 0
                 bars[holder] = after == 0 ? "└" : Exploration.Trace.bar(after)
                 held[holder] = after
@@ -110,7 +110,7 @@ extension Exploration.Trace {
     private var locksHeldInSight: [Int] {
         var locks = steps.map(\.locksHeld)
         for (index, step) in steps.enumerated() {
-            guard let holder = step.holderOfLock, isLastAttempt(index, before: holder),
+            guard let holder = step.before, isLastAttempt(index, before: holder),
                 let last = lastStep(of: holder, before: index)
             else { continue }
             locks[last] += 1
@@ -124,8 +124,8 @@ extension Exploration.Trace {
 
     /// Whether this is the last attempt right before the holder releases the lock.
     private func isLastAttempt(_ index: Int, before holder: Int) -> Bool {
-        let next = steps[(index + 1)...].first { $0.thread == holder || $0.holderOfLock == holder }
-        return next?.holderOfLock != holder
+        let next = steps[(index + 1)...].first { $0.thread == holder || $0.before == holder }
+        return next?.before != holder
     }
 
     /// The file of most steps. The table omits its name.
@@ -153,7 +153,7 @@ extension Exploration.Trace {
         if step.kind == .note { return TraceCell(text: "» \(step.text.onOneLine)") }
         var cell = cell(step.text, at: step.site, of: step.thread, home: home)
         let queues: [Step.Kind] = [.receive, .queueUp, .sharedQueueUp]
-        if queues.contains(step.kind), step.element == nil {
+        if queues.contains(step.kind) {
             // The line of source stands in the row before or after this one.
             cell = TraceCell(text: "(\(step.kind.phrase))", site: cell.site)
         }
@@ -184,9 +184,6 @@ extension Exploration.Trace {
 }
 
 extension Exploration.Trace.Step {
-    /// The thread that holds the lock during this failed attempt and releases it right after.
-    fileprivate var holderOfLock: Int? { before }
-
     fileprivate func comment(threads: [String]) -> String {
         if let old { return "old value \(old.value)" }
         let remark = remark(threads: threads)

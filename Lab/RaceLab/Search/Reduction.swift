@@ -280,7 +280,7 @@ struct Reduction {
         }
         let sleep = nodes[k].sleep
         let way = rl_chosen_way(wish.choice)
-        let isPlain = way == 0 || (way == UInt8(RL_EARLY) && !nodes[k].isBarrier)
+        let isPlain = way == 0 || way == UInt8(RL_EARLY)
         let own: rl_thread_set = 1 << UInt32(rl_chosen_thread(wish.choice))
         plan.pointee.choices = UnsafePointer(choices)
         plan.pointee.length = UInt32(k + 1)

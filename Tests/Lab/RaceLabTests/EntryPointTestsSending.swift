@@ -280,4 +280,16 @@ struct SendingEntryPointTests {
             try Scenario.require(log.entries == [2], "it does not see what it wrote")
         }
     }
+
+    @Test("a deadlock behind a barrier can be replayed")
+    func replayed() throws {
+        let describe = { (scenario: Scenario) in
+            let queue = Self.concurrent()
+            scenario.thread("reader") { queue.sync { queue.sync {} } }
+            scenario.thread("writer") { queue.sync(flags: .barrier) {} }
+        }
+        let trace = try #require(try explore(describe).counterexample())
+        #expect(trace.steps.last?.kind == .sharedQueueUp, "\(trace.table())")
+        #expect(try Exploration.replay(trace.scheduleText, describe).schedule == trace.schedule)
+    }
 }
