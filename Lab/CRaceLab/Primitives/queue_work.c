@@ -224,10 +224,10 @@ static void *work_on_lane(void *argument) {
         place.pc = i->pc;
         rl_run_on_queue(l->queue, (call){do_work, i}, i->barrier, i, place);
         rl_discard_item(i);
+        l->end = end_of_work(l->queue);
         // A queue has no thread of its own.
         if (rl_holds_lock_of_thread(my_thread()) && rl_kind_of_queue(l->queue) != MAIN)
             rl_meet_outside("keeps a recursive lock at the end of its work on a queue", place);
-        l->end = end_of_work(l->queue);
         l->is_free = true;
     }
     return NULL;
