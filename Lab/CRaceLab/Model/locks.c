@@ -144,6 +144,12 @@ bool rl_owns(const void *address) {
     return l && l->owner == me->thread;
 }
 
+bool rl_is_owned_below(const void *address) {
+    const lock *l = rl_known_lock((uintptr_t)address);
+    const int owner = l ? l->owner : NO_THREAD;
+    return owner != NO_THREAD && owner != me->thread && lab.threads[owner].on == me;
+}
+
 void rl_took_again(const void *address) {
     RL_REQUIRE(rl_owns(address), "another thread owns the lock");
     rl_lock_at((uintptr_t)address)->depth++;

@@ -174,20 +174,25 @@ REAL(on_mutex_until, real_timedlock, "pthread_mutex_timedlock")
 
 static void release_mutex(void *mutex) { real_unlock()(mutex); }
 
+static bool is_of_thread(const pthread_mutex_t *mutex) {
+    const int kind = mutex->__data.__kind & 3;
+    return kind == PTHREAD_MUTEX_RECURSIVE_NP || kind == PTHREAD_MUTEX_ERRORCHECK_NP;
+}
+
 int rl_really_lock(pthread_mutex_t *mutex) {
     int result = real_trylock()(mutex);
     if (result == EBUSY) result = real_lock()(mutex);
-    const int kind = mutex->__data.__kind & 3;
-    const bool is_of_thread =
-        kind == PTHREAD_MUTEX_RECURSIVE_NP || kind == PTHREAD_MUTEX_ERRORCHECK_NP;
-    rl_holds(mutex, release_mutex, is_of_thread);
+    rl_holds(mutex, release_mutex, is_of_thread(mutex));
     return result;
 }
 
 /// Handles a lock that the calling thread owns already, unless a second attempt blocks. Returns
 /// true if it set `*answer`.
-static bool asks_again(pthread_mutex_t *mutex, int *answer) {
+static bool asks_again(pthread_mutex_t *mutex, int *answer, rl_place place) {
     const int kind = mutex->__data.__kind & 3;
+    // It already belongs to the thread of the operating system, which runs this task in its body.
+    if (is_of_thread(mutex) && rl_is_owned_below(mutex))
+        rl_meet_outside("takes a recursive lock that its thread keeps meanwhile", place);
     if (!rl_owns(mutex)) return false;
     if (kind == PTHREAD_MUTEX_ERRORCHECK_NP) {
         *answer = EDEADLK;
@@ -210,7 +215,7 @@ int pthread_mutex_lock(pthread_mutex_t *mutex) {
         return real_lock()(mutex);
     }
     int answer;
-    if (asks_again(mutex, &answer)) return answer;
+    if (asks_again(mutex, &answer, place)) return answer;
     rl_point(&take_mutex, mutex, place);
     return rl_really_lock(mutex);
 }
@@ -219,7 +224,7 @@ int pthread_mutex_trylock(pthread_mutex_t *mutex) {
     IS_LISTENED_TO_ON(mutex, place);
     if (!is_listened_to) return real_trylock()(mutex);
     int answer;
-    if (asks_again(mutex, &answer)) return answer == EDEADLK ? EBUSY : answer;
+    if (asks_again(mutex, &answer, place)) return answer == EDEADLK ? EBUSY : answer;
     uint32_t step = rl_point(&try_mutex, mutex, place);
     return rl_got_it(step) ? rl_really_lock(mutex) : EBUSY;
 }
@@ -228,7 +233,7 @@ int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until
     IS_LISTENED_TO_ON(mutex, place);
     if (!is_listened_to) return real_timedlock()(mutex, until);
     int answer;
-    if (asks_again(mutex, &answer)) return answer;
+    if (asks_again(mutex, &answer, place)) return answer;
     uint32_t step = rl_timed_point(&take_mutex, mutex, place);
     return rl_got_it(step) ? rl_really_lock(mutex) : ETIMEDOUT;
 }

@@ -53,7 +53,6 @@ static uint8_t kind_of(const void *job) { return ((const uint8_t *)job)[4 * size
 static void describe(const thread *t, rl_waiting *waiting);
 static void run_job(void);
 static void leave_thread(int index);
-static int task_on(uintptr_t actor);
 static uintptr_t place_of_suspension(const thread *t);
 
 // MARK: - Operations
@@ -209,6 +208,14 @@ static bool asks_for_element(const thread *t) {
     return t->last_step >= 0 && lab.steps[t->last_step].element;
 }
 
+static int task_on(uintptr_t actor) {
+    for (int i = 0; actor && i < lab.thread_count; i++) {
+        const thread *t = &lab.threads[i];
+        if (t->is_task && t->actor == actor && t->on && !t->is_away && !t->finished) return i;
+    }
+    return NO_THREAD;
+}
+
 /// What a suspended task waits for.
 static void describe(const thread *t, rl_waiting *waiting) {
     waiting->kind = t->is_enqueued ? RL_ARRIVE : asks_for_element(t) ? RL_NEXT : RL_SUSPENDED;
@@ -257,8 +264,10 @@ static void leave_thread(int index) {
     rl_look_for_loop(t, 0);
 }
 
-/// The body of a thread, which is no task, runs a job and continues afterwards.
+/// A job runs in the body of this thread, which continues afterwards.
 static void become_away(int index) {
+    rl_notice_unlocks(&lab.threads[index]);
+    rl_report_last_step(&lab.threads[index]);
     lab.threads[index].is_away = true;
     lab.threads[index].describe = describe;
 }
@@ -333,6 +342,7 @@ void rl_run_job_here(void *job, void (*work)(void *)) {
     }
     me->thread = outer;
     lab.threads[outer].is_away = false;
+    rl_note_order(outer);
 }
 
 bool rl_is_in_enqueue(const void *job) {
@@ -385,14 +395,6 @@ void rl_arrives(uintptr_t actor, uintptr_t pc) {
     const uint32_t step = rl_point(&arrive, (const void *)actor, (rl_place){pc, me->body});
     lab.steps[step].holder = (int8_t)task_on(actor);
     my_thread()->is_arriving = true;
-}
-
-static int task_on(uintptr_t actor) {
-    for (int i = 0; actor && i < lab.thread_count; i++) {
-        const thread *t = &lab.threads[i];
-        if (t->is_task && t->actor == actor && t->on && !t->is_away && !t->finished) return i;
-    }
-    return NO_THREAD;
 }
 
 void rl_task_ends(const void *task) {

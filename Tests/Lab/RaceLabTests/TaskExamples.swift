@@ -469,6 +469,21 @@ extension TaskExample {
             await task.value
             notebook.lines.append(3)
         },
+        TaskExample("it takes the lock that its starter took before", outcomes: ["2"]) { scenario in
+            let lines = Protected()
+            scenario.thread("starter") {
+                lines.add(1)
+                Task.immediate { lines.add(2) }
+            }
+            scenario.outcome { String(lines.text.dropFirst(2)) }
+        },
+        TaskExample("two of them, in either order", outcomes: ["1 2", "2 1"]) { scenario in
+            let lines = Protected()
+            for number in 1...2 {
+                scenario.task("starter \(number)") { Task.immediate { lines.add(number) } }
+            }
+            scenario.outcome { lines.text }
+        },
         TaskExample("and goes on later", [.overlap], task: "starter") { notebook in
             let task = Task.immediate {
                 await Task.yield()

@@ -344,6 +344,18 @@ struct TaskTests {
         #expect(place.hasPrefix("TaskExecutors.swift:"), "\(place)")
     }
 
+    @Test("a recursive lock that the starter of an immediate task keeps is inconclusive")
+    func recursiveLock() throws {
+        let exploration = explore { scenario in
+            let lock = NSRecursiveLock()
+            scenario.thread("starter") {
+                lock.withLock { _ = Task.immediate { lock.withLock {} } }
+            }
+        }
+        let what = try #require(exploration.uncontrolled, "\(exploration.text())").what
+        #expect(what.contains("recursive lock"))
+    }
+
     @Test("a sleep with a tolerance is inconclusive")
     func tolerance() throws {
         let exploration = explore { scenario in
