@@ -28,6 +28,7 @@
 #include "Model/locks.h"
 #include "Model/misuse.h"
 #include "Platform/recording.h"
+#include "Primitives/priorities.h"
 #include "Primitives/task_children.h"
 #include "Primitives/thread.h"
 #include "Scheduler/jobs.h"
@@ -104,6 +105,7 @@ static int new_task(const void *task) {
     lab.threads[index].leave = leave_thread;
     lab.run_job = run_job;
     lab.threads[index].task = (uintptr_t)task;
+    rl_note_priority(&lab.threads[index]);
     // The runtime allocates the first frame together with the task.
     const block_of_memory *b = rl_block_with(my_thread(), (uintptr_t)task);
     if (b) rl_add_frame(&lab.threads[index], b->start, b->size);
@@ -280,6 +282,7 @@ static void enter_thread(int index) {
         // Consecutive jobs on the same actor or the main queue, or a job within a call.
         rl_join_clock(&t->clock, &lab.threads[before].clock);
         rl_advance(&lab.threads[before]);
+        rl_leaves_actor(t->actor);
         if (before != me->base_thread)
             leave_thread(before);
         else
@@ -467,9 +470,9 @@ void rl_release_clock(const void *thing) {
     rl_advance(t);
 }
 
-// A task that leaves an actor and a task that arrives there can be permuted: the second one runs
-// afterwards either way. Only the order of arrival matters, and what a task waits for: if that is
-// available already, the task does not leave its actor.
+// A task that leaves an actor and one that arrives there can be permuted, unless they differ in their
+// priorities: the second one runs afterwards either way. Only the order of arrival matters, and what
+// a task waits for: if that is available already, the task does not leave its actor.
 void rl_runtime_releases(const void *thing, bool only_orders) {
     if (me->thread == NO_THREAD) return;
     point_at_all(thing);
@@ -482,8 +485,9 @@ void rl_runtime_releases(const void *thing, bool only_orders) {
         rl_runtime_did(RL_ATOMIC_READ, (uintptr_t)thing, 0);
         rl_runtime_did(RL_ATOMIC_READ, ALL_TASKS, 0);
     }
-    if (!is_own && rl_task_at(thing) == NO_THREAD)
-        rl_cell_at((uintptr_t)thing)->left_in = lab.step_count;
+    const bool is_actor = !is_own && rl_task_at(thing) == NO_THREAD;
+    if (is_actor) rl_cell_at((uintptr_t)thing)->left_in = lab.step_count;
+    if (is_actor) rl_leaves_actor((uintptr_t)thing);
     rl_release_clock(thing);
 }
 

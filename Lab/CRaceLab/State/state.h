@@ -255,6 +255,7 @@ struct thread {
     // Of a task, see task.c.
     bool is_task;
     uintptr_t task;  // its address; 0: unknown
+    uint8_t priority;
     extent *frames;  // its stack, which is on the heap
     size_t frame_count, frame_capacity;
     bool is_away;             // no operating-system thread runs it

@@ -179,6 +179,7 @@ typedef struct {
     bool reduce;                // partial-order reduction: do not permute independent steps
     bool keeps_stores;          // atomic operations may read old values
     bool finds_weak_orderings;  // `starts_again` after a run in which an ordering allows that
+    bool has_priorities;        // tasks may have different priorities, see priorities.c
     uint64_t max_runs;
     uint64_t max_executed;     // including redundant runs; 0: any number
     int64_t max_milliseconds;  // start no run after that; 0: no limit
@@ -209,8 +210,9 @@ typedef struct {
     rl_bound bound;           // the bound that was reached, if any
     const char *outside;      // if `status` is RL_OUTSIDE: what the outside code does …
     uintptr_t outside_pc;     // … and where that started
-    bool starts_again;        // `learn` returned false, or a run has found weak orderings
+    bool starts_again;        // `learn` returned false, or a run has shown more
     bool has_weak_orderings;  // atomic operations that are not sequentially consistent
+    bool has_priorities;      // tasks with different priorities
     bool has_random_numbers;  // the code under test has drawn some
     bool has_unannounced;     // it has changed shared memory without an announcement
     uint32_t ordering_count;

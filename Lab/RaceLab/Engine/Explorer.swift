@@ -98,6 +98,8 @@ final class Explorer {
     /// without an announcement.
     var shown: String?
     var hasUnannounced = false
+    /// Whether tasks have different priorities.
+    var hasPriorities = false
     /// Sends the parent process what it needs even if this process crashes.
     let reporter: ChildReporter?
 

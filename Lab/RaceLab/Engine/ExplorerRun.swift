@@ -41,6 +41,7 @@ extension Explorer {
         let keepsStores = isReplay || schedule?.old.isEmpty == false
         configuration.keeps_stores = options.memory == .weak && keepsStores
         configuration.finds_weak_orderings = options.memory == .weak && !keepsStores
+        configuration.has_priorities = hasPriorities
         configuration.seed = options.randomSeed
         configuration.exploration = number
         configuration.liberties = options.liberties
@@ -85,6 +86,8 @@ extension Explorer {
                 var summary = rl_explore(&configuration)
                 while summary.starts_again {
                     forgetRuns()
+                    hasPriorities = hasPriorities || summary.has_priorities
+                    configuration.has_priorities = hasPriorities
                     if configuration.finds_weak_orderings, summary.has_weak_orderings {
                         configuration.keeps_stores = true
                         configuration.finds_weak_orderings = false

@@ -76,6 +76,27 @@ final class Protected: Sendable {
     var text: String { lines.withLock { $0 }.map(String.init).joined(separator: " ") }
 }
 
+/// Once it is open, a task with a low priority waits for it.
+private actor Desk {
+    private let notebook: Notebook
+    private let isOpen = Atomic(false)
+
+    init(_ notebook: Notebook) { self.notebook = notebook }
+
+    func open() {
+        Task(priority: .background) { write(1) }
+        isOpen.store(true, ordering: .sequentiallyConsistent)
+        notebook.value += 1
+    }
+
+    nonisolated func writeWhenOpen(_ number: Int) async {
+        while !isOpen.load(ordering: .sequentiallyConsistent) { await Task.yield() }
+        await write(number)
+    }
+
+    private func write(_ number: Int) { notebook.lines.append(number) }
+}
+
 /// What an actor guards. Which executor it has makes no difference to the examples.
 protocol Guard: Actor {
     var lines: [Int] { get set }
@@ -451,6 +472,12 @@ extension TaskExample {
                     try await group.waitForAll()
                 }
             }
+        },
+        TaskExample("an urgent task overtakes one that waits", outcomes: ["1 2", "2 1"]) {
+            scenario, notebook in
+            let desk = Desk(notebook)
+            scenario.task("at the desk") { await desk.open() }
+            scenario.task("urgent") { await desk.writeWhenOpen(2) }
         },
         TaskExample("five children on one actor", outcomes: ["5"]) { scenario, notebook in
             let account = Account()
