@@ -12,6 +12,8 @@
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
+#include <string.h>
+
 /// The place of the last switch of the code under test to an actor.
 static uintptr_t arrival;
 
@@ -30,6 +32,40 @@ bool rl_is_actor(executor e) {
     return e.identity != 0 && !is_of_program && !is_main_executor(e.identity);
 }
 
+// MARK: - After a run that was abandoned
+
+// A run may end while a task is on an actor. A global actor, or another one that later runs use, too,
+// would never be free again. So the actor gets back what the runtime kept in it before.
+
+/// The words after the header of an object in which the runtime keeps the state of an actor.
+enum { FIRST_WORD = 2, WORDS = 12, MOST_ACTORS = 64 };
+
+static struct {
+    uintptr_t *actor;
+    uintptr_t words[WORDS];
+} met[MOST_ACTORS];
+static size_t met_count;
+
+void rl_meets_actor(uintptr_t identity) {
+    uintptr_t *actor = (uintptr_t *)identity;
+    for (size_t i = 0; i < met_count; i++)
+        if (met[i].actor == actor) return;
+    if (met_count == MOST_ACTORS) return;
+    met[met_count].actor = actor;
+    memcpy(met[met_count++].words, actor + FIRST_WORD, sizeof met->words);
+}
+
+static void free_actors(bool is_complete) {
+    for (size_t i = 0; i < met_count && !is_complete; i++)
+        memcpy(met[i].actor + FIRST_WORD, met[i].words, sizeof met->words);
+    met_count = 0;
+}
+
+static rl_service service = {.threads_have_ended = free_actors};
+RL_SERVICE(service)
+
+// MARK: - Going to an actor
+
 typedef ASYNC_FUNCTION void (*switch_to)(ASYNC_CONTEXT void *context, void *resume,
                                          uintptr_t identity, uintptr_t implementation);
 REAL(switch_to, real_switch, "swift_task_switch")
@@ -37,8 +73,10 @@ REAL(switch_to, real_switch, "swift_task_switch")
 static __attribute__((noinline)) void before_switch(uintptr_t resume, executor to) {
     if (rl_is_under_test(resume)) {
         arrival = resume + 1;
-        if (rl_current_executor().identity != to.identity && rl_is_actor(to))
+        if (rl_current_executor().identity != to.identity && rl_is_actor(to)) {
+            rl_meets_actor(to.identity);
             rl_arrives(to.identity, resume + 1);
+        }
     }
     my_thread()->actor = to.identity;
 }

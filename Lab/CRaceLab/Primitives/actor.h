@@ -13,5 +13,7 @@ executor rl_current_executor(void);
 /// Whether an executor is an actor whose waiting tasks the runtime keeps. An executor of the
 /// program's own keeps them itself: its `enqueue` is code of the program, and has steps of its own.
 bool rl_is_actor(executor e);
+/// A task is about to arrive at an actor, or to be created on one.
+void rl_meets_actor(uintptr_t identity);
 /// The place where the code under test last switched to an actor.
 uintptr_t rl_last_arrival(void);

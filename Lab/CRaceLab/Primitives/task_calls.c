@@ -229,6 +229,7 @@ SWIFT_FUNCTION created swift_task_create(size_t flags, option *options, const vo
     const bool has_priority = flags & 0xFF;
     if (actor && has_priority && rl_current_executor().identity != actor)
         rl_meet_outside("starts a task with a priority on an actor where it is not itself", place);
+    if (actor) rl_meets_actor(actor);
     const bool is_child = flags & 0x100;
     rl_creates_task(actor, is_child, rl_place_in_source(place));
     const created c = real_create_task()(flags, options, type, entry, closure);

@@ -308,6 +308,25 @@ struct TaskTests {
         #expect(exploration.findings.first?.kind == .crash, "\(exploration.text())")
     }
 
+    private actor Locker {
+        static let shared = Locker()
+
+        func take(_ first: NSLock, _ second: NSLock) { first.withLock { second.withLock {} } }
+    }
+
+    @Test("an actor that outlives a deadlock on it is free in the next run")
+    func sharedActor() {
+        func counts(_ locker: @escaping @Sendable () -> Locker) -> [Int] {
+            let exploration = explore { scenario in
+                let (locker, first, second) = (locker(), NSLock(), NSLock())
+                scenario.task("on the actor") { await locker.take(first, second) }
+                scenario.thread("beside it") { second.withLock { first.withLock {} } }
+            }
+            return [exploration.explored] + exploration.findings.map(\.count)
+        }
+        #expect(counts { Locker.shared } == counts { Locker() })
+    }
+
     // MARK: Limits
 
     @Test("more tasks than the lab has room for are inconclusive")
