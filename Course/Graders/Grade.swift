@@ -280,10 +280,11 @@ public struct Grader: Sendable {
         if ending == .status(0), met.count == requirements.count {
             return Grade(exercise, .passed, met: met, printed: printed(folder))
         }
-        if let why = whyNotGraded(ending, folder) {
-            return Grade(exercise, .unavailable(why), met: met, printed: printed(folder))
+        let printed = printed(folder)
+        let result = Grade.Result(ending, limits, printed)
+        guard case .failed(var failure) = result else {
+            return Grade(exercise, result, met: met, printed: printed)
         }
-        var failure = Failure(ending, limits)
         if let id = begun, exercise.requirement(id)?.hasPrograms == true {
             begun = id.with(program(folder))
         }
@@ -292,19 +293,7 @@ public struct Grader: Sendable {
         {
             failure = known
         }
-        return Grade(exercise, .failed(failure), met: met, unmet: begun, printed: printed(folder))
-    }
-
-    /// The reason why the end of an answer's process says nothing about the answer, if it does not.
-    private func whyNotGraded(_ ending: Child.Ending, _ folder: URL) -> String? {
-        switch ending {
-        case .signal(SIGINT): "the grading was interrupted"
-        case .didNotStart(let why): "its process could not be started: \(why)"
-        case .signal:
-            printed(folder).split(separator: "\n").last { $0.hasPrefix(Failure.noThread) }
-                .map { "\($0); --megabytes allows more memory" }
-        default: nil
-        }
+        return Grade(exercise, .failed(failure), met: met, unmet: begun, printed: printed)
     }
 
     /// Compiles an answer that has passed with optimization, and checks the requirements again that
@@ -418,53 +407,58 @@ extension Failure {
         return failure
     }
 
-    /// The beginning of what the lab prints before it ends the process.
-    static let noThread = "RaceLab could not start a thread"
-
     static let forged = Failure(
         reason: "forged",
         detail: "the process of the answer wrote a verdict that is not the grader's")
+}
 
+extension Grade.Result {
     /// For an answer whose process ended before all requirements were checked.
-    init(_ ending: Child.Ending, _ limits: Limits) {
+    init(_ ending: Child.Ending, _ limits: Limits, _ printed: String) {
         switch ending {
+        case .didNotStart(let why):
+            self = .unavailable("its process could not be started: \(why)")
+        case .signal(SIGINT): self = .unavailable("the grading was interrupted")
         case .signal(SIGXCPU):
-            self.init(
-                reason: "no end",
-                detail:
-                    "it had not ended after \(limits.seconds) seconds of processor time")
+            self = .failed(
+                "no end", "it had not ended after \(limits.seconds) seconds of processor time")
         case .tookTooLong:
-            self.init(
+            var failure = Failure(
                 reason: "no end",
                 detail:
                     "it made no progress for \(2 * limits.seconds + 10) seconds: it waits "
                     + "for an event that does not occur")
-            question =
+            failure.question =
                 "What does the thread wait for, and what would have to happen for the wait to end?"
+            self = .failed(failure)
         case .signal(SIGXFSZ):
-            self.init(
-                reason: "too much output",
-                detail: "it printed more than \(limits.output >> 10) KB, and its process was killed"
-            )
+            self = .failed(
+                "too much output",
+                "it printed more than \(limits.output >> 10) KB, and its process was killed")
         case .signal(SIGKILL):
-            self.init(
-                reason: "killed",
-                detail:
-                    "its process was killed (SIGKILL): by itself, or by the system when "
-                    + "memory ran out")
+            self = .failed(
+                "killed",
+                "its process was killed (SIGKILL): by itself, or by the system when memory ran out")
         case .signal(let signal):
-            self.init(
-                reason: "crash",
-                detail: "its process was ended by a signal: \(String(cString: strsignal(signal)))")
+            // What the lab prints before it ends the process.
+            let noThread = printed.split(separator: "\n").last {
+                $0.hasPrefix("RaceLab could not start a thread")
+            }
+            self =
+                noThread.map { .unavailable("\($0); --megabytes allows more memory") }
+                ?? .failed(
+                    "crash",
+                    "its process was ended by a signal: \(String(cString: strsignal(signal)))")
         case .status(0):
-            self.init(
-                reason: "no verdict",
-                detail: "its process ended with status 0, before the grader had written its verdict"
-            )
+            self = .failed(
+                "no verdict",
+                "its process ended with status 0, before the grader had written its verdict")
         case .status(let status):
-            self.init(reason: "crash", detail: "its process ended with status \(status)")
-        case .didNotStart(let why):
-            self.init(reason: "crash", detail: "its process could not be started: \(why)")
+            self = .failed("crash", "its process ended with status \(status)")
         }
+    }
+
+    private static func failed(_ reason: String, _ detail: String) -> Grade.Result {
+        .failed(Failure(reason: reason, detail: detail))
     }
 }
