@@ -76,6 +76,13 @@ struct SmallProgram<Model: SequentialModel>: Sendable {
             combinations.map { SmallProgram(before: first, $0, after: after) }
         }
     }
+
+    /// One thread that makes the call at each place among the other operations.
+    static func with(_ call: Operation, anywhereIn operations: [Operation]) -> [SmallProgram] {
+        (0...operations.count).map { place in
+            SmallProgram(operations[..<place] + [call] + operations[place...])
+        }
+    }
 }
 
 extension SmallProgram: CustomStringConvertible {

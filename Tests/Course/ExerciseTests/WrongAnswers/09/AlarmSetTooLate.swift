@@ -1,4 +1,4 @@
-// Rejected: E09.12 kept alive
+// Rejected: E09.6 kept alive
 // The handler cancels the alarm through a variable that gets its value after the handler is
 // registered.
 

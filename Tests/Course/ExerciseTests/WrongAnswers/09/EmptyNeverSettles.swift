@@ -1,4 +1,4 @@
-// Rejected: E09.2 not settled
+// Rejected: E09.1 not settled
 // An empty race stays pending forever, as in JavaScript; here it must be an error.
 
 import Stage3ThreadSafe

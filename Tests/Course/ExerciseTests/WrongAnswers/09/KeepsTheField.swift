@@ -1,4 +1,4 @@
-// Rejected: E09.7 kept alive
+// Rejected: E09.1 left behind
 // The handler on a promise that has lost keeps all other promises of the race alive.
 
 import Stage3ThreadSafe

@@ -1,4 +1,4 @@
-// Rejected: E09.12 kept alive
+// Rejected: E09.6 kept alive
 // Whether the promise is pending is checked before the alarm is set, and may be out of date
 // afterwards.
 

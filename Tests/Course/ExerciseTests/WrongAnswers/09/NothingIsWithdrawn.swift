@@ -1,4 +1,4 @@
-// Rejected: E09.7 kept alive
+// Rejected: E09.1 left behind
 // Every handler stays on its promise, and references the resolver. The outcome is correct, but the
 // handlers are kept alive.
 

@@ -1,4 +1,4 @@
-// Rejected: E09.9 called under a lock
+// Rejected: E09.1 called under a lock
 // Observers are called under a recursive lock, which keeps all other threads out.
 
 import Foundation

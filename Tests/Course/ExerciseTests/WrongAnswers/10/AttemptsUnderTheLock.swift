@@ -1,4 +1,4 @@
-// Rejected: E10.2 deadlock
+// Rejected: E10.1 deadlock
 // An attempt begins under a lock, so that no other attempt begins. Work that fails at once tries to
 // take the lock again.
 

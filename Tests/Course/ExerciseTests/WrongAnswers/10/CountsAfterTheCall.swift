@@ -1,4 +1,4 @@
-// Rejected: E10.8 twice
+// Rejected: E10.4 twice
 // The next attempt is scheduled before the attempts are counted. Another thread may advance the
 // clock in between.
 

@@ -1,4 +1,4 @@
-// Rejected: E10.2 wrong value
+// Rejected: E10.1 wrong value
 // It is rejected with the error of the first attempt.
 
 import Stage3ThreadSafe
