@@ -216,8 +216,9 @@ extension Requirement {
         _ describe: @escaping (Scenario) -> Void
     ) -> Failure? {
         guard
-            let trace = try? Exploration.replay(schedule, options: options, describe),
-            let call = trace.steps.first(where: { $0.kind == .note && $0.locksHeld > 0 })
+            // An answer that keeps something from run to run may do other steps than before.
+            let trace = try? Exploration.replay(prefix: schedule, options: options, describe).trace,
+            let call = trace.firstNoteUnderALock
         else { return nil }
         var failure = Failure(
             reason: "called under a lock",
@@ -255,6 +256,16 @@ extension Requirement {
                 reason: finding.word, detail: finding.sentence, failing: finding.count,
                 explored: exploration.explored, table: trace?.report(width: TableWidth.now),
                 schedule: trace?.scheduleText))
+    }
+}
+
+extension Exploration.Trace {
+    fileprivate var firstNoteUnderALock: Step? {
+        var locksHeld: [Int: Int] = [:]
+        return steps.first { step in
+            defer { locksHeld[step.thread] = step.locksHeld }
+            return step.kind == .note && locksHeld[step.thread, default: 0] > 0
+        }
     }
 }
 
