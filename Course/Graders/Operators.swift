@@ -11,7 +11,7 @@ extension Requirement {
         _ id: String, _ name: String, _ story: String, asking question: String,
         _ programs: @escaping @Sendable () -> [SmallProgram<OperatorModel>]
     ) -> Requirement {
-        .programs(id, name, story, asking: question, with: AnyObject.self) { answer in
+        .programs(id, name, story, asking: question) { (answer: AnyObject) in
             .inSequence(programs(), watched: 80) { _ in OperatorSubject(answer, .numbers) }
         }
     }
@@ -20,9 +20,8 @@ extension Requirement {
         .programs(
             id, "one thread, other types of values",
             "Some of these programs again, with strings, optional values, arrays and `Void`.",
-            asking: "Which of your lines assumes something about the values?",
-            with: AnyObject.self
-        ) { answer in
+            asking: "Which of your lines assumes something about the values?"
+        ) { (answer: AnyObject) in
             let programs = OperatorPrograms.ofValues(calls)
             return Programs(joining: [
                 .inSequence(programs, watched: 0) { _ in OperatorSubject(answer, .texts) },
@@ -38,7 +37,7 @@ extension Requirement {
         _ id: String, _ name: String, _ story: String, asking question: String, promises: Int,
         _ programs: @escaping @Sendable () -> [SmallProgram<OperatorModel>]
     ) -> Requirement {
-        .programs(id, name, story, asking: question, with: AnyObject.self) { answer in
+        .programs(id, name, story, asking: question) { (answer: AnyObject) in
             .unwatched(programs()) { _ in OperatorSubject(answer, .numbers, promises: promises) }
         }
     }
@@ -48,9 +47,8 @@ extension Requirement {
         _ programs: @escaping @Sendable () -> [SmallProgram<OperatorModel>]
     ) -> Requirement {
         .programs(
-            id, "two and three threads, small programs", story, asking: question,
-            with: AnyObject.self
-        ) { answer in
+            id, "two and three threads, small programs", story, asking: question
+        ) { (answer: AnyObject) in
             .inThreads(programs()) { _ in OperatorSubject(answer, .numbers) }
         }
     }
@@ -71,11 +69,6 @@ extension Requirement {
 
 /// An object for a handler to capture, so that a test can see when it is freed.
 final class Captured: Sendable {}
-
-/// Fails if an object is still alive that should have been freed.
-func expectGone(_ object: AnyObject?, _ what: String) throws {
-    if object != nil { throw Fault("kept alive", what) }
-}
 
 /// Runs a check, and names the reason if it failed because handlers were dispatched to the main
 /// queue.

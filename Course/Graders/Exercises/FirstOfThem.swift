@@ -61,9 +61,8 @@ extension Exercise {
                     + "the outcome.",
                 asking:
                     "Draw an arrow from each promise to its handlers, and from each handler to "
-                    + "what it captured. Which arrow closes a cycle while the outcome is pending?",
-                with: AnyObject.self
-            ) { answer in
+                    + "what it captured. Which arrow closes a cycle while the outcome is pending?"
+            ) { (answer: AnyObject) in
                 .inSequence(OperatorPrograms.neverSettled, watched: 0) { _ in
                     OperatorSubject(neverSettled: answer, .numbers)
                 }

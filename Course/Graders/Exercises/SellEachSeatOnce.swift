@@ -44,7 +44,7 @@ private enum OfficeRequirements {
                 Scheduled(
                     schedule: answer.schedule, options: options, wanted: nil,
                     wish: "in which the seat is sold twice"
-                ) { lastSeat($0, answer.original(seats: 1)) })
+                ) { meet($0, answer.original(seats: 1), [Visit("Anna"), Visit("Ben")]) })
         },
         alone(
             "E13.2", "one after the other",
@@ -68,7 +68,20 @@ private enum OfficeRequirements {
                 + "begun.",
             asking: "What does Ben wait for, although a seat is free? Which decision needs that?",
             with: Answer.self
-        ) { payTogether($0, $1.office(seats: 2)) }
+        ) { scenario, answer in
+            let (anna, ben) = (Gate(), Gate())
+            let visits = [
+                Visit("Anna") {
+                    anna.open()
+                    await ben.pass()
+                },
+                Visit("Ben") {
+                    ben.open()
+                    await anna.pass()
+                },
+            ]
+            meet(scenario, answer.office(seats: 2), seats: 2, sold: 2, visits)
+        }
         .whenStuck(
             "over-synchronized",
             "one of the buyers cannot pay before the other one has paid, although two seats are "
@@ -81,8 +94,9 @@ private enum OfficeRequirements {
                 + "untrue?",
             with: Answer.self
         ) { scenario, answer in
-            let buyers = lastSeat(scenario, answer.office(seats: 1))
-            scenario.outcome { buyers.first(where: \.hasSeat)?.name ?? "no buyer" }
+            let visits = [Visit("Anna"), Visit("Ben")]
+            meet(scenario, answer.office(seats: 1), visits)
+            scenario.outcome { visits.first { $0.buyer.hasSeat }?.buyer.name ?? "no buyer" }
             scenario.expect("Anna", .acceptable, "Anna was first")
             scenario.expect("Ben", .acceptable, "Ben was first")
         },
@@ -92,7 +106,13 @@ private enum OfficeRequirements {
                 + "been refused.",
             asking: "What does Ben wait for, and could `false` be the answer already?",
             with: Answer.self
-        ) { refusedAtOnce($0, $1.office(seats: 1)) }
+        ) { scenario, answer in
+            let benLeaves = Gate()
+            let visits = [
+                Visit("Anna") { await benLeaves.pass() }, Visit("Ben", opens: benLeaves),
+            ]
+            meet(scenario, answer.office(seats: 1), visits)
+        }
         .whenStuck(
             "over-synchronized",
             "Ben waits for the payment of the last seat, instead of being refused"),
@@ -123,16 +143,9 @@ private enum OfficeRequirements {
             asking: "This task only reads. What keeps the writer out meanwhile?",
             with: Answer.self
         ) { scenario, answer in
-            let (office, anna) = (answer.office(seats: 2), Buyer("Anna"))
-            scenario.show(office)
-            let read = Scenario.Log<Int>()
-            scenario.task("Anna") { await anna.buy(at: office) }
-            scenario.task("Ben") {
-                let count = await office.freeSeats()
-                read.append(count, "reads \(count)")
-            }
-            scenario.check { try Buyer.expectFair(anna, seats: 2) }
-            scenario.outcome { "\(read.entries.first ?? 0)" }
+            let visits = [Visit("Anna"), Visit(reader: "Ben")]
+            meet(scenario, answer.office(seats: 2), seats: 2, sold: 1, visits)
+            scenario.outcome { "\(visits[1].buyer.read ?? 0)" }
             scenario.expect("2", .acceptable, "Ben was first")
             scenario.expect("1", .acceptable, "Anna was first")
         },
@@ -197,7 +210,15 @@ private enum OfficeRequirements {
             // the order in which an actor serves its tasks also depends on their priorities.
             options.preemptionBound = 1
             options.maximumInterleavings = Requirement.maximumInterleavings
-            return .scenario(options) { urgentBuyer($0, answer.office(seats: 1)) }
+            return .scenario(options) { scenario in
+                let annaLeaves = Gate()
+                meet(
+                    scenario, answer.office(seats: 1),
+                    [
+                        Visit("Anna", opens: annaLeaves) { throw Declined(1) },
+                        Visit(reader: "Ben"), Visit("Cleo", after: [annaLeaves], isUrgent: true),
+                    ])
+            }
         },
         .scenario(
             "E13.14", "one seat, three buyers",
@@ -205,7 +226,15 @@ private enum OfficeRequirements {
                 + "Cleo asks for it, too. Either Ben or Cleo has it.",
             asking: "Could a buyer be refused because of a buyer who is refused as well?",
             with: Answer.self
-        ) { threeBuyers($0, $1.office(seats: 1)) },
+        ) { scenario, answer in
+            let annaLeaves = Gate()
+            meet(
+                scenario, answer.office(seats: 1),
+                [
+                    Visit("Anna", opens: annaLeaves) { throw Declined(1) }, Visit("Ben"),
+                    Visit("Cleo", after: [annaLeaves]),
+                ])
+        },
         // The last two, because they have the most interleavings.
         .scenario(
             "E13.8", "one payment fails, one does not",
@@ -255,7 +284,7 @@ private enum OfficeRequirements {
         for sold in 0..<(seats + 2) {
             let buyer = Buyer("buyer \(sold + 1)")
             await buyer.buy(at: office)
-            try Buyer.expectFair(buyer, seats: 1)
+            try Buyer.expectFair([buyer], seats: 1)
             if buyer.hasSeat != (sold < seats) {
                 throw Fault(
                     sold < seats ? "refused" : "oversold",
@@ -297,12 +326,12 @@ private enum OfficeRequirements {
                     throw Fault(
                         "wrong error", "the payment throws \(error), and `sell` throws \(thrown)")
                 }
-                try Buyer.expectFair(buyer, seats: 1)
+                try Buyer.expectFair([buyer], seats: 1)
                 try await expect(2 - sold, at: office, "after a payment has failed")
             }
             let buyer = Buyer("buyer")
             await buyer.buy(at: office)
-            try Buyer.expectFair(buyer, seats: 1)
+            try Buyer.expectFair([buyer], seats: 1)
             if !buyer.hasSeat {
                 throw Fault("refused", "after a payment has failed, the next buyer is refused")
             }
@@ -328,7 +357,7 @@ private enum OfficeRequirements {
             }
             task.cancel()
             await task.value
-            try Buyer.expectFair(leaves, stays, late, seats: 1)
+            try Buyer.expectFair([leaves, stays, late], seats: 1)
             if buyer.payments == 0 {
                 throw Fault(
                     "refused", "the seat is free, and `pay` is not called for \(buyer.name)")
@@ -379,7 +408,7 @@ private enum OfficeRequirements {
             }
         }
         if let fault = faults.entries.first { throw fault }
-        try Buyer.expectFair(buyer, seats: 1)
+        try Buyer.expectFair([buyer], seats: 1)
         if buyer.hasSeat != (free > 0) {
             throw Fault(
                 free > 0 ? "refused" : "oversold",
@@ -405,130 +434,80 @@ private enum OfficeRequirements {
 
     // MARK: Several tasks
 
-    @discardableResult
-    private static func lastSeat(_ scenario: Scenario, _ office: Office) -> [Buyer] {
-        scenario.show(office)
-        let buyers = [Buyer("Anna"), Buyer("Ben")]
-        for buyer in buyers {
-            scenario.task(buyer.name) { await buyer.buy(at: office) }
+    /// - Parameter sold: how many seats the visitors must have in the end.
+    private static func meet(
+        _ scenario: Scenario, _ office: Office, seats: Int = 1, sold: Int = 1, _ visits: [Visit]
+    ) {
+        for (index, field) in office.fields().enumerated() {
+            scenario.state(field.title) { office.fields()[index].value }
         }
-        scenario.check {
-            try Buyer.expectFair(buyers[0], buyers[1], seats: 1)
-            try Buyer.expectSold(1, to: buyers)
-        }
-        return buyers
-    }
-
-    private static func payTogether(_ scenario: Scenario, _ office: Office) {
-        scenario.show(office)
-        let (anna, ben) = (Buyer("Anna"), Buyer("Ben"))
-        let (annaPays, benPays) = (Gate(), Gate())
-        scenario.task("Anna") {
-            await anna.buy(at: office) {
-                annaPays.open()
-                await benPays.pass()
-            }
-        }
-        scenario.task("Ben") {
-            await ben.buy(at: office) {
-                benPays.open()
-                await annaPays.pass()
+        for visit in visits {
+            scenario.task(visit.buyer.name) {
+                if visit.isUrgent {
+                    await Task(priority: .high) { await visit.run(at: office) }.value
+                } else {
+                    await visit.run(at: office)
+                }
             }
         }
         scenario.check {
-            try Buyer.expectFair(anna, ben, seats: 2)
-            try Buyer.expectSold(2, to: [anna, ben])
-        }
-    }
-
-    private static func refusedAtOnce(_ scenario: Scenario, _ office: Office) {
-        scenario.show(office)
-        let (anna, ben, benLeaves) = (Buyer("Anna"), Buyer("Ben"), Gate())
-        scenario.task("Anna") {
-            await anna.buy(at: office) { await benLeaves.pass() }
-        }
-        scenario.task("Ben") {
-            await ben.buy(at: office)
-            benLeaves.open()
-        }
-        scenario.check {
-            try Buyer.expectFair(anna, ben, seats: 1)
-            try Buyer.expectSold(1, to: [anna, ben])
-        }
-    }
-
-    private static func urgentBuyer(_ scenario: Scenario, _ office: Office) {
-        scenario.show(office)
-        let (anna, cleo, annaLeaves) = (Buyer("Anna"), Buyer("Cleo"), Gate())
-        scenario.task("Anna") {
-            await anna.buy(at: office) { throw Declined(1) }
-            annaLeaves.open()
-        }
-        scenario.task("Ben") { _ = await office.freeSeats() }
-        scenario.task("Cleo") {
-            await Task(priority: .high) {
-                await annaLeaves.pass()
-                await cleo.buy(at: office)
-            }.value
-        }
-        scenario.check {
-            try Buyer.expectFair(anna, cleo, seats: 1)
-            try Buyer.expectSold(1, to: [cleo])
-        }
-    }
-
-    private static func threeBuyers(_ scenario: Scenario, _ office: Office) {
-        scenario.show(office)
-        let (anna, ben, cleo, annaLeaves) = (Buyer("Anna"), Buyer("Ben"), Buyer("Cleo"), Gate())
-        scenario.task("Anna") {
-            await anna.buy(at: office) { throw Declined(1) }
-            annaLeaves.open()
-        }
-        scenario.task("Ben") { await ben.buy(at: office) }
-        scenario.task("Cleo") {
-            await annaLeaves.pass()
-            await cleo.buy(at: office)
-        }
-        scenario.check {
-            try Buyer.expectFair(anna, ben, cleo, seats: 1)
-            try Buyer.expectSold(1, to: [ben, cleo])
+            try Buyer.expectFair(visits.map(\.buyer), seats: seats)
+            if visits.count(where: \.buyer.hasSeat) < sold {
+                throw Fault(
+                    "refused",
+                    "a buyer is refused, although a seat is free and none is being paid for")
+            }
         }
     }
 
     /// Of two payments, the first `count` fail.
     private static func someFail(_ scenario: Scenario, _ office: Office, _ count: Int) {
-        scenario.show(office)
-        let (buyers, gates) = ([Buyer("Anna"), Buyer("Ben")], [Gate(), Gate()])
-        let read = Scenario.Log<Int>()
-        for (index, buyer) in buyers.enumerated() {
-            scenario.task(buyer.name) {
-                await buyer.buy(at: office) { if index < count { throw Declined(1) } }
-                gates[index].open()
-            }
+        let gates = [Gate(), Gate()]
+        let buyers = zip(["Anna", "Ben"], gates).enumerated().map { index, pair in
+            Visit(pair.0, opens: pair.1) { if index < count { throw Declined(1) } }
         }
-        scenario.task("Cleo") {
-            for gate in gates { await gate.pass() }
-            let free = await office.freeSeats()
-            read.append(free, "freeSeats is \(free)")
-        }
+        let reader = Visit(reader: "Cleo", after: gates)
+        meet(scenario, office, seats: 2, sold: 2 - count, buyers + [reader])
         scenario.check {
-            try Buyer.expectFair(buyers[0], buyers[1], seats: 2)
-            try Buyer.expectSold(2 - count, to: buyers)
-            if read.entries != [count] {
+            if let read = reader.buyer.read, read != count {
                 throw Fault(
                     "wrong count",
-                    "\(2 - count) of two seats are sold, and `freeSeats` is \(read.entries[0])")
+                    "\(2 - count) of two seats are sold, and `freeSeats` is \(read)")
             }
         }
     }
 }
 
-extension Scenario {
-    /// Shows what the box office stores, such as `freeSeats`.
-    fileprivate func show(_ office: Office) {
-        for (index, field) in office.fields().enumerated() {
-            state(field.title) { office.fields()[index].value }
+/// What one task does in a scenario: a buyer buys a seat, or a reader reads `freeSeats`.
+private struct Visit: Sendable {
+    let buyer: Buyer
+    private let gates: [Gate]
+    private let exit: Gate?
+    /// `nil` for a reader.
+    private let payment: Office.Payment?
+    var isUrgent = false
+
+    /// - Parameter gates: are passed before that.
+    init(
+        _ name: String, after gates: [Gate] = [], opens exit: Gate? = nil, isUrgent: Bool = false,
+        paying payment: @escaping Office.Payment = {}
+    ) {
+        (buyer, self.gates, self.exit, self.payment) = (Buyer(name), gates, exit, payment)
+        self.isUrgent = isUrgent
+    }
+
+    init(reader name: String, after gates: [Gate] = []) {
+        (buyer, self.gates, exit, payment) = (Buyer(name), gates, nil, nil)
+    }
+
+    func run(at office: Office) async {
+        for gate in gates { await gate.pass() }
+        if let payment {
+            await buyer.buy(at: office, paying: payment)
+        } else {
+            await buyer.readFreeSeats(at: office)
         }
+        exit?.open()
     }
 }
 
@@ -563,6 +542,7 @@ private final class Buyer: Sendable {
         var (payments, paid) = (0, 0)
         var hasSeat = false
         var error: (any Error)?
+        var read: Int?
     }
 
     let name: String
@@ -576,6 +556,7 @@ private final class Buyer: Sendable {
     var hasSeat: Bool { record.access { $0.hasSeat } }
     var error: (any Error)? { record.access { $0.error } }
     var payments: Int { record.access { $0.payments } }
+    var read: Int? { record.access { $0.read } }
 
     /// Not inlined: in optimized code, a lock that is taken inside of an `async` function may be
     /// released in the name of another thread.
@@ -598,9 +579,15 @@ private final class Buyer: Sendable {
         }
     }
 
+    func readFreeSeats(at office: Office) async {
+        let count = await office.freeSeats()
+        note { $0.read = count }
+        log.append("reads", "\(name) reads \(count)")
+    }
+
     /// Checks that each of them has paid once for a seat, or not at all, and that no more seats are
     /// sold than there are.
-    static func expectFair(_ buyers: Buyer..., seats: Int) throws {
+    static func expectFair(_ buyers: [Buyer], seats: Int) throws {
         for buyer in buyers {
             let (name, record) = (buyer.name, buyer.record.access { $0 })
             if record.payments > 1 {
@@ -619,15 +606,6 @@ private final class Buyer: Sendable {
         let sold = buyers.count(where: \.hasSeat)
         if sold > seats {
             throw Fault("oversold", "\(sold) buyers have paid, and the number of seats is \(seats)")
-        }
-    }
-
-    /// Checks that this many seats are sold.
-    static func expectSold(_ seats: Int, to buyers: [Buyer]) throws {
-        let sold = buyers.count(where: \.hasSeat)
-        if sold < seats {
-            throw Fault(
-                "refused", "a buyer is refused, although a seat is free and none is being paid for")
         }
     }
 }

@@ -38,9 +38,8 @@ private enum CancellationRequirements {
                 + "have been.",
             asking:
                 "What does each call leave behind for the others to find? How does a registration "
-                + "find its own observer?",
-            with: Answer.self
-        ) { answer in
+                + "find its own observer?"
+        ) { (answer: Answer) in
             .inSequence(CancellationPrograms.inSequence, watched: 200) { _ in
                 CancellationSubject(answer)
             }
@@ -52,9 +51,8 @@ private enum CancellationRequirements {
                 + "lives. Its `deinit` reads the token, and registers another observer.",
             asking:
                 "What still holds an observer after it has been called? At which line is the last "
-                + "reference to it released, and what do you hold there?",
-            with: Answer.self
-        ) { answer in
+                + "reference to it released, and what do you hold there?"
+        ) { (answer: Answer) in
             .inSequence(CancellationPrograms.ofMemory, watched: .max) { _ in
                 CancellationSubject(answer, watchesMemory: true)
             }
@@ -72,9 +70,8 @@ private enum CancellationRequirements {
                 + "while an observer waits for that. In every interleaving, each observer is called as "
                 + "often as if the calls had been made one after another.",
             asking:
-                "Which two of your steps must be one, so that no other thread can come between them?",
-            with: Answer.self
-        ) { answer in
+                "Which two of your steps must be one, so that no other thread can come between them?"
+        ) { (answer: Answer) in
             .inThreads(CancellationPrograms.inThreads) { _ in CancellationSubject(answer) }
         },
         .independence(

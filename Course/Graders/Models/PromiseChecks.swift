@@ -101,7 +101,7 @@ struct PromiseChecks: Sendable {
         if callsOutside {
             all += [.nothingUnderALock(id(5), self), .handlersThatWait(id(6), self)]
         }
-        if threads { all.append(.independent(id(7))) }
+        if threads { all.append(.independent(id(7), self)) }
         all.append(.everythingFreed(id(8), self, programs))
         if threads, freesHandlers { all.append(.everythingFreedInThreads(id(9), self)) }
         return all

@@ -268,10 +268,10 @@ extension Programs {
 }
 
 extension Requirement {
-    /// Small programs on an answer of the given type.
+    /// Small programs on an answer.
     static func programs<Answer>(
         _ id: String, _ name: String, _ story: String, asking question: String,
-        with type: Answer.Type, _ programs: @escaping @Sendable (Answer) -> Programs
+        _ programs: @escaping @Sendable (Answer) -> Programs
     ) -> Requirement {
         var requirement = Requirement(id: id, name: name, story: story, question: question) {
             .programs(programs($0 as! Answer))
