@@ -493,7 +493,7 @@ class Opening {
         ? "Every order ends like this, one way or another. People would notice; a program follows its rules, and waits forever." : `${game.race.data.failing} of its orders fail.`) : null));
   }
 
-  // Whether Ana and Ben still have their letters: a person who finds one in the box keeps the own one.
+  // Whether Ana and Ben still have their letters: a person who finds one in the box keeps their own.
   brings(game) {
     return [0, 1].map(thread => game.path.edges.find(({ label }) => this.boxOf(label.owner, game) === thread && this.puts(label, game))?.label.thread !== thread);
   }

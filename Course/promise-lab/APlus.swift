@@ -40,12 +40,7 @@ enum APlusCommand {
         print(
             "\n\(notExpressible)\n\n\(Terminal.fitted(legend))\n\n"
                 + Terminal.fitted(summary(rows, differences.count)))
-        guard differences.isEmpty else {
-            // Standard output first, or a pipe would show the two in any order.
-            fflush(nil)
-            for difference in differences { Terminal.complain(difference) }
-            exit(1)
-        }
+        Terminal.end(with: differences)
     }
 
     // MARK: Writing

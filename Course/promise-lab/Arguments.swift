@@ -4,6 +4,12 @@ struct Mistake: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
+/// Why a command could not finish. Ends it with status 1.
+struct Unfinished: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
+
 /// The arguments that were typed after a command, checked against its description.
 struct Arguments: Sendable {
     private let command: Command

@@ -24,9 +24,7 @@ enum BenchCommand {
     private static let enough = Duration.seconds(1)
 
     static func run() throws {
-        if let unavailable = Exploration.unavailable {
-            throw Matrix.Unavailable(description: unavailable)
-        }
+        try checkExploring()
         print(
             Terminal.wrapped("interleavings a second, in this debug build, on one processor") + "\n"
         )

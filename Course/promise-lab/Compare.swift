@@ -53,9 +53,7 @@ enum CompareCommand {
         guard let race = hazard as? any Race else {
             throw Mistake("\(hazard.id) has one thread only: there are no interleavings to compare")
         }
-        if let unavailable = Exploration.unavailable {
-            throw Matrix.Unavailable(description: unavailable)
-        }
+        try checkExploring()
         let sides = try subjects.map { try side(race, $0) }
         print(text(race, sides[0], sides[1]))
     }
@@ -70,9 +68,7 @@ enum CompareCommand {
     }
 
     static func side(_ race: any Race, _ subject: Subject) throws -> Side {
-        if case .cannotExpress(let why) = race.expectation(on: subject) {
-            throw Mistake("\(subject) cannot express \(race.id): \(why)")
-        }
+        try race.check(subject)
         let exploration = race.exploration(on: subject)
         if let inconclusive = exploration.inconclusive { throw inconclusive }
         if let finding = race.findings(of: exploration, on: subject).first,
@@ -83,17 +79,13 @@ enum CompareCommand {
         guard let schedule = exploration.toShow else {
             throw Mistake("no interleaving of \(race.id) on \(subject) comes to its end")
         }
-        let trace =
-            try meeting(exploration)
-            ?? exploration.replay(schedule)
+        let trace = try meeting(exploration) ?? exploration.replay(schedule)
         return Side(subject: subject, exploration: exploration, finding: nil, trace: trace)
     }
 
     /// An interleaving in which the second thread runs in the middle of the first: right after the
     /// step that changed the visible state. Without a switch there, it would not show a race.
-    private static func meeting(
-        _ exploration: Exploration
-    ) throws -> Exploration.Trace? {
+    private static func meeting(_ exploration: Exploration) throws -> Exploration.Trace? {
         let alone = try exploration.replay(prefix: "").trace
         let steps = alone.steps.prefix { $0.thread == 0 }
         let change = steps.firstIndex { $0.states.map { $0 != alone.initial } ?? false }

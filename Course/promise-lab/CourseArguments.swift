@@ -1,5 +1,6 @@
 import Foundation
 import Graders
+import RaceLab
 import SharedSuite
 
 /// Arguments that several commands have.
@@ -35,6 +36,19 @@ extension Argument {
         "--workbook", "FOLDER", "a folder of answers, instead of Exercises/Workbook")
     static let seconds = option(
         "--seconds", "N", "the limit on processor time for one interleaving (8)")
+}
+
+/// - Throws: ``Unfinished`` where nothing can be explored, as in a release build.
+func checkExploring() throws {
+    if let unavailable = Exploration.unavailable { throw Unfinished(unavailable) }
+}
+
+extension Race {
+    /// - Throws: ``Mistake`` if the subject cannot express the race.
+    func check(_ subject: Subject) throws {
+        guard case .cannotExpress(let why) = expectation(on: subject) else { return }
+        throw Mistake("\(subject) cannot express \(id): \(why)")
+    }
 }
 
 extension Arguments {

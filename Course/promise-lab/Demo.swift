@@ -16,10 +16,6 @@ extension Command {
 
 /// Runs a demonstration.
 enum DemoCommand {
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
-    }
-
     static func run() throws {
         print(
             Terminal.wrapped(
@@ -34,7 +30,7 @@ enum DemoCommand {
 
     private static func show(_ example: Episode.Case, on stage: Episode.Stage) throws {
         guard let episode = try Episode.run(example, on: stage, patience: 1) else {
-            throw Failure(description: "'\(example.rawValue)' did not finish within a minute")
+            throw Unfinished("'\(example.rawValue)' did not finish within a minute")
         }
         print("\n    \(example.rawValue)")
         for (index, event) in episode.events.enumerated() {

@@ -16,7 +16,7 @@ enum GradeCommand {
             ?? Self.grade(exercise, workbook, limits)
         progress.end()
         print(text(of: grade, exercise, file ?? workbook.file(exercise)), terminator: "")
-        if case .unavailable(let why) = grade.result { throw NotGraded(description: why) }
+        if case .unavailable(let why) = grade.result { throw Unfinished(why) }
         if grade.isPassed, file == nil {
             print("\n" + Terminal.wrapped(ExercisesCommand.nextStep(Ledger(workbook), workbook)))
         }
@@ -41,16 +41,14 @@ enum GradeCommand {
             failure.failing != nil || failure.isAboutSchedule,
             let requirement = grade.unmet.flatMap(exercise.requirement)
         else {
-            throw NotGraded(
-                description: "there is no page, because no requirement fails in an interleaving:\n"
+            throw Unfinished(
+                "there is no page, because no requirement fails in an interleaving:\n"
                     + text(of: grade, exercise, answer))
         }
         guard failure.reason != "crash" else {
-            throw NotGraded(
-                description:
-                    "there is no page, because an interleaving ends the process that would record "
-                    + "it. It is the one in this table:\n"
-                    + text(of: grade, exercise, answer))
+            throw Unfinished(
+                "there is no page, because an interleaving ends the process that would record "
+                    + "it. It is the one in this table:\n" + text(of: grade, exercise, answer))
         }
         progress.now("exercise \(exercise.number): every interleaving of \(requirement.id)")
         let again = gradeCommand(exercise, answer) + " --replay \(requirement.id)"
@@ -58,7 +56,7 @@ enum GradeCommand {
             let page = try grader(limits).page(exercise, answer, requirement, command: again)
             try PageCommand.write(page, to: output)
         } catch let refusal as Grader.Refusal {
-            throw NotGraded(description: refusal.description)
+            throw Unfinished(refusal.description)
         }
     }
 
@@ -109,10 +107,6 @@ enum GradeCommand {
         Grader(
             command: Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0]),
             limits: limits, tableWidth: tableWidth)
-    }
-
-    struct NotGraded: Error, CustomStringConvertible {
-        let description: String
     }
 
     // MARK: In words

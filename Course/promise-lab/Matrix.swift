@@ -80,21 +80,11 @@ struct Matrix {
     private var subjects: [Subject] { columns.map(\.subject) }
 
     static func command(_ columns: [Column], _ hazards: [any Hazard] = Catalogue.all) throws {
-        if let unavailable = Exploration.unavailable { throw Unavailable(description: unavailable) }
+        try checkExploring()
         let matrix = Matrix(columns: columns, hazards: hazards)
         let rows = matrix.run()
         print(matrix.text(rows), terminator: "")
-        let differences = rows.flatMap(matrix.differences)
-        guard differences.isEmpty else {
-            // Standard output first, or a pipe would show the two in any order.
-            fflush(nil)
-            for difference in differences { Terminal.complain(difference) }
-            exit(1)
-        }
-    }
-
-    struct Unavailable: Error, CustomStringConvertible {
-        let description: String
+        Terminal.end(with: rows.flatMap(matrix.differences))
     }
 
     // MARK: Running

@@ -21,8 +21,7 @@ enum MutantsCommand {
             .deletingLastPathComponent().deletingLastPathComponent()
         guard FileManager.default.fileExists(atPath: package.appending(path: "Package.swift").path)
         else {
-            throw Failure(
-                description: "the sources are needed, and they are not at \(package.path)")
+            throw Unfinished("the sources are needed, and they are not at \(package.path)")
         }
         let copy = FileManager.default.temporaryDirectory
             .appending(path: "promise-lab-mutants-\(ProcessInfo.processInfo.processIdentifier)")
@@ -35,14 +34,8 @@ enum MutantsCommand {
         print("Each fault is planted in a copy of the package; the checks must notice it.\n")
         var unnoticed = 0
         for mutant in PlantedFault.all where !(try isNoticed(mutant, in: copy)) { unnoticed += 1 }
-        guard unnoticed == 0 else {
-            throw Failure(description: "\(unnoticed) faults went unnoticed")
-        }
+        guard unnoticed == 0 else { throw Unfinished("\(unnoticed) faults went unnoticed") }
         print("\nEvery fault was noticed, by the rows and for the reasons named.")
-    }
-
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
     }
 
     private static func isNoticed(_ mutant: PlantedFault, in copy: URL) throws -> Bool {
@@ -52,8 +45,8 @@ enum MutantsCommand {
         var source = original
         for (text, replacement) in mutant.edits {
             guard source.contains(text) else {
-                throw Failure(
-                    description: "\(mutant.name): \(mutant.file) has no '\(text)' any more; "
+                throw Unfinished(
+                    "\(mutant.name): \(mutant.file) has no '\(text)' any more; "
                         + "adapt the fault in Tests/SharedSuite/PlantedFaults.swift")
             }
             source = source.replacingOccurrences(of: text, with: replacement)
@@ -61,7 +54,7 @@ enum MutantsCommand {
         try source.write(to: file, atomically: true, encoding: .utf8)
         let build = try start(["swift", "build", "--product", "promise-lab"], in: copy)
         guard build.status == 0 else {
-            throw Failure(description: "\(mutant.name): it does not compile\n\(build.output)")
+            throw Unfinished("\(mutant.name): it does not compile\n\(build.output)")
         }
         let program = copy.appending(path: ".build/debug/promise-lab").path
         let runs = try commands(for: mutant).map { try start([program] + $0, in: copy) }

@@ -4,21 +4,6 @@ import RaceLab
 import SharedSuite
 import TutorialExamples
 
-extension Argument {
-    /// A file for a page; other formats go to standard output.
-    static let pageFile = option("--output", "FILE", "a file for the page (with --format html)")
-}
-
-extension Arguments {
-    /// The file that `--output` names; `nil` without it.
-    func pageFile(isPage: Bool) throws -> String? {
-        if has(.pageFile), !isPage {
-            throw Mistake("--output is useful only together with --format html")
-        }
-        return self[.pageFile]
-    }
-}
-
 extension Command {
     private static let output = Argument.option(
         "--output", "FILE", "the name of a file, instead of page.html")
@@ -44,9 +29,7 @@ extension Command {
 /// Writes the page on which every race can be stepped through.
 enum PageCommand {
     static func run(output: String, _ hazards: [any Hazard]) throws {
-        if let unavailable = Exploration.unavailable {
-            throw Matrix.Unavailable(description: unavailable)
-        }
+        try checkExploring()
         let html = try page(of: hazards).html
         try write(html, to: output)
         print("\(output): \((html.utf8.count / 1000).grouped) KB. Open it in a browser.")
@@ -59,12 +42,8 @@ enum PageCommand {
         do {
             try html.write(toFile: output, atomically: true, encoding: .utf8)
         } catch {
-            throw Failure(description: "cannot write \(output): \(error.localizedDescription)")
+            throw Unfinished("cannot write \(output): \(error.localizedDescription)")
         }
-    }
-
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
     }
 
     /// The stages and steps, each after the one that it builds on; then the designs.

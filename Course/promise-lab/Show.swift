@@ -25,9 +25,13 @@ extension Command {
     private static let seed = Argument.option(
         "--seed", "S", "a number: the same one draws the same executions (1)", needs: "--sample")
 
+    /// A page can have a file; other formats go to standard output.
+    private static let pageFile = Argument.option(
+        "--output", "FILE", "a file for the page (with --format html)")
+
     static let show = Command(
         "show", "one hazard on a stage, step by step",
-        [.hazard] + Argument.subject + [every, sample, seed, format, .pageFile],
+        [.hazard] + Argument.subject + [every, sample, seed, format, pageFile],
         help: """
             Describes a hazard and shows what happens on a stage. For a race that fails, it shows an
             interleaving with the first finding and the fewest preemptions, as a table with a column
@@ -52,15 +56,17 @@ extension Command {
     ) { arguments in
         let format = arguments[format].flatMap(Format.init) ?? .text
         let hazard = try arguments.hazard()
-        let choose = try interleavings(arguments, of: hazard, format)
+        let choose = try interleavings(arguments, format)
+        if arguments.has(pageFile), format != .html {
+            throw Mistake("--output is useful only together with --format html")
+        }
         try ShowCommand.run(
-            hazard, on: arguments.subject, choose, format,
-            output: arguments.pageFile(isPage: format == .html))
+            hazard, on: arguments.subject, choose, format, output: arguments[pageFile])
     }
 
     /// How the options change what is explored; `nil` if they do not.
     private static func interleavings(
-        _ arguments: Arguments, of hazard: any Hazard, _ format: Format
+        _ arguments: Arguments, _ format: Format
     ) throws -> ((inout Exploration.Options) -> Void)? {
         if arguments.has(every) { return { $0.reduction = false } }
         guard arguments.has(sample) else { return nil }
@@ -124,12 +130,14 @@ enum ShowCommand {
         _ choose: ((inout Exploration.Options) -> Void)?, _ format: Format, output: String? = nil
     ) throws {
         guard let race = hazard as? any Race else {
-            if choose != nil || format != .text { throw Mistake(needsThreads(hazard)) }
+            if choose != nil || format != .text {
+                throw Mistake(
+                    "\(hazard.id) has one thread only: there are no interleavings to explore or to "
+                        + "write")
+            }
             return showOneThread(hazard, subject)
         }
-        if let unavailable = Exploration.unavailable {
-            throw Matrix.Unavailable(description: unavailable)
-        }
+        try checkExploring()
         if case .cannotExpress = race.expectation(on: subject) {
             return showOneThread(race, subject)
         }
@@ -186,10 +194,6 @@ enum ShowCommand {
             ? (exploration.survives ? "survives" : "no failure in")
                 + " \(coverage): \(exploration.explored)"
             : "\(exploration.failing) of \(exploration.explored) interleavings fail"
-    }
-
-    private static func needsThreads(_ hazard: any Hazard) -> String {
-        "\(hazard.id) has one thread only: there are no interleavings to explore or to write"
     }
 
     static func title(_ hazard: any Hazard, _ subject: Subject) -> Span {
@@ -260,12 +264,8 @@ enum ReplayCommand {
         guard let race = hazard as? any Race else {
             throw Mistake("\(hazard.id) has one thread only, so there is nothing to schedule")
         }
-        if case .cannotExpress(let why) = race.expectation(on: subject) {
-            throw Mistake("\(subject) cannot express \(race.id): \(why)")
-        }
-        if let unavailable = Exploration.unavailable {
-            throw Matrix.Unavailable(description: unavailable)
-        }
+        try race.check(subject)
+        try checkExploring()
         let trace: Exploration.Trace
         do throws(Exploration.ReplayError) {
             trace = try Exploration.replay(

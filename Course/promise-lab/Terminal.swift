@@ -62,6 +62,14 @@ enum Terminal {
         FileHandle.standardError.write(Data("\(lines.joined(separator: "\n"))\n".utf8))
     }
 
+    /// Ends the command with status 1 if there are differences from what is documented.
+    static func end(with differences: [String]) {
+        // Standard output first, or a pipe would show the two in any order.
+        fflush(nil)
+        for difference in differences { complain(difference) }
+        if !differences.isEmpty { exit(1) }
+    }
+
     // MARK: Layout
 
     /// Breaks a text into lines that begin with `margin` spaces.

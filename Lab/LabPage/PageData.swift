@@ -159,7 +159,7 @@ private struct ExplorationData: Encodable {
         let instances = InstanceNames(
             graph.labels.compactMap(\.instance)
                 + graph.endings.flatMap(\.waiting).compactMap(\.instance),
-            madeInSetUp: graph.madeInSetUp)
+            madeInSetUp: graph.madeInSetUp, threads: exploration.exploration.threads)
         func owner(_ instance: Exploration.Trace.Instance?) -> String {
             instance.flatMap { instances[$0] } ?? ""
         }

@@ -177,7 +177,7 @@ static void wait_for(const rl_errand *errand, pid_t child, int results, int erro
     stream streams[] = {
         {.from = results, .bytes = &answer->results, .count = &answer->result_count},
         {.from = errors, .bytes = &answer->errors, .count = &answer->error_count}};
-    rl_sight seen = {.child = child, .recorder = answer->recorder, .since = rl_milliseconds()};
+    rl_sight seen = {.child = child, .recorder = answer->recorder};
     bool ended = read_all(errand, streams, 2, until, &seen, &answer->is_stuck);
     answer->time_is_up = !ended && !answer->is_stuck;
     if (!ended) kill(child, SIGKILL);

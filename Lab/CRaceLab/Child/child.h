@@ -13,9 +13,10 @@ typedef struct {
     uint64_t runs;
     uint32_t steps;
     unsigned long ticks;
-    int64_t since;  // the time of its last progress
+    int looks_asleep;  // since its last progress: how often all of its threads were asleep
 } rl_sight;
 
-/// Whether all threads of a child have slept for three seconds without progress. The child's own
-/// watcher thread may wake up now and then; it uses almost no processor time.
+/// Looks at a child, every quarter of a second. Returns whether it makes no progress: since the last
+/// one, all of its threads have been asleep in twelve looks. The child's own watcher thread wakes up
+/// now and then, and a look that finds it awake is not counted. It uses almost no processor time.
 bool rl_child_is_stuck(rl_sight *before);

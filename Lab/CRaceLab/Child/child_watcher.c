@@ -5,7 +5,6 @@
 // as well. So the parent checks from outside.
 
 #include "Child/child.h"
-#include "Platform/clock.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
@@ -46,15 +45,14 @@ static bool all_threads_sleep(pid_t child, unsigned long *ticks) {
 bool rl_child_is_stuck(rl_sight *before) {
     rl_sight now = {.child = before->child,
                     .recorder = before->recorder,
-                    .since = before->since,
                     .runs = before->recorder->runs,
                     .steps = before->recorder->step_count};
-    bool asleep = all_threads_sleep(now.child, &now.ticks);
-    bool same = asleep && now.runs == before->runs && now.steps == before->steps &&
-                now.ticks <= before->ticks + 1;
-    if (!same) now.since = rl_milliseconds();
+    const bool is_asleep = all_threads_sleep(now.child, &now.ticks);
+    const bool goes_on =
+        now.runs != before->runs || now.steps != before->steps || now.ticks > before->ticks + 1;
+    now.looks_asleep = goes_on ? 0 : before->looks_asleep + is_asleep;
     *before = now;
-    return same && rl_milliseconds() - now.since >= 3000;
+    return now.looks_asleep >= 12;
 }
 
 #endif

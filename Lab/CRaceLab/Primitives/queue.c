@@ -145,8 +145,13 @@ queue_kind rl_kind_of_queue(dispatch_object queue) {
 
 void rl_stand_in_line(dispatch_object queue, const void *work, bool exclusive) {
     lock *l = rl_lock_at((uintptr_t)queue);
-    l->has_had_line = true;
-    if (l->is_waited_for) rl_explore_all_choices();
+    // A barrier can wait for readers while a thread that comes by itself could still go ahead. If that
+    // comes behind the barrier instead, no race shows it. In any other line the first work can run
+    // whenever the thread could, so that the two race for the lock.
+    if (exclusive && rl_kind_of_queue(queue) == CONCURRENT) {
+        l->has_had_barrier = true;
+        if (l->is_waited_for) rl_explore_all_choices();
+    }
     MAKE_ROOM(l->line, l->line_count, l->line_capacity, 8);
     l->line[l->line_count++] = (in_line){.work = work,
                                          .exclusive = exclusive,
@@ -270,7 +275,7 @@ static void make_call(void *context) {
 static void wait_for_queue(dispatch_object queue) {
     lock *l = rl_lock_at((uintptr_t)queue);
     l->is_waited_for = true;
-    if (l->has_had_line) rl_explore_all_choices();
+    if (l->has_had_barrier) rl_explore_all_choices();
 }
 
 /// Returns false if the thread arrived later than it could have, and must queue up after all.

@@ -183,9 +183,11 @@ static lane *lane_of(dispatch_object queue, bool is_serial) {
 }
 
 /// Adds one item to what a lane can receive.
-static void deliver(const void *place) {
-    rl_note_effect(RL_SEND, (uintptr_t)place, rl_free_for((uintptr_t)place));
-    rl_lock_at((uintptr_t)place)->count++;
+static void deliver(lane *l, item *i) {
+    const uintptr_t address = (uintptr_t)l;
+    rl_note_effect(RL_DELIVER, address, rl_free_for(address));
+    rl_lock_at(address)->count++;
+    i->delivered_in = lab.step_count - 1;
 }
 
 /// The earliest moment known to others that includes all that this thread has done so far. Called
@@ -216,6 +218,7 @@ static void *work_on_lane(void *argument) {
     rl_stand_for_main_thread(rl_kind_of_queue(l->queue) == MAIN);
     while (rl_await(l)) {
         item *i = take_item(l);
+        rl_note_wait(i->delivered_in);
         rl_received(i);
         rl_place place = RL_CALLER;
         place.pc = i->pc;
@@ -242,7 +245,7 @@ static void add_item(lane *l, item *i) {
         l->first = i;
     l->last = i;
     l->is_free = false;
-    deliver(l);
+    deliver(l, i);
 }
 
 void rl_send_item(item *i, rl_place place) {

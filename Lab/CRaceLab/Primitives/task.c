@@ -416,9 +416,11 @@ bool rl_is_other_task(const void *task) {
 static uintptr_t place_of_suspension(const thread *t) {
     if (t->task == 0 || t->finished) return t->pc;
     const uintptr_t *task = (const uintptr_t *)t->task;
-    if (rl_is_under_test(task[7])) return task[7] + 1;
+    const bool is_of_program = rl_is_under_test(task[7]);
+    if (is_of_program && !rl_is_compilers_own(task[7] + 1)) return task[7] + 1;
+    // The code of `withUnsafeContinuation` has no lines: show its caller.
     const uintptr_t pc = rl_place_in_contexts((const uintptr_t *)task[8]);
-    return pc ? pc : t->pc;
+    return pc ? pc : is_of_program ? task[7] + 1 : t->pc;
 }
 
 // MARK: - Acquire and release in the runtime

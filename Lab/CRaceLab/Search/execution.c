@@ -147,7 +147,11 @@ void rl_note_order_from(uint32_t step_count, int thread) {
 void rl_note_wait(uint32_t step) {
     if (!rl_reduces()) return;
     const uint32_t current = lab.step_count - 1;
-    add_order((rl_order){step, current, step, lab.steps[current].thread});
+    const int thread = lab.steps[current].thread;
+    // The steps of the thread before this one did not wait.
+    uint32_t since = current - 1;
+    while (since > step && lab.steps[since].thread != thread) since--;
+    add_order((rl_order){step, current, since, thread});
 }
 
 void rl_note_join(int of) {

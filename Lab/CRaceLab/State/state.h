@@ -89,8 +89,8 @@ typedef struct {
     in_line *line;                    // of a Dispatch queue: work that was sent and is not done yet
     uint32_t line_count, line_capacity;
     uint32_t left_line,
-        exclusive_left_line;           // how many steps there were when such work was last done
-    bool has_had_line, is_waited_for;  // work was sent there; a thread came to the queue by itself
+        exclusive_left_line;              // how many steps there were when such work was last done
+    bool has_had_barrier, is_waited_for;  // one was sent there; a thread came to it by itself
 } lock;
 
 /// A point that a thread has visited since its last lasting change.

@@ -237,9 +237,24 @@ static void climb_by_frame_pointers(climb *c) {
     while (frame && climb_to(c, place_above(frame))) frame = next_frame(frame);
 }
 
-static void climb_up(climb *c) {
+/// Functions with neither save at most a few registers. The return address lies above these, and the
+/// frame pointer is still that of the program.
+static void climb_by_return_address(climb *c, const uintptr_t *word) {
+    const int most_saved = 4;
+    for (int k = 0; k < most_saved && (uintptr_t)word < c->frame_pointer; k++, word++) {
+        const uintptr_t pc = CODE_ADDRESS(*word);
+        if (!is_in_program(pc) || !follows_a_call(pc)) continue;
+        climb_to(c, (rl_place){pc, (uintptr_t)(word + 1)});
+        return;
+    }
+}
+
+/// `stack`: above what the function from which the walk begins has called.
+static void climb_up(climb *c, uintptr_t stack) {
     rl_ignore();
     _Unwind_Backtrace(climb_frame, c);
+    const bool is_still_below = !c->is_found && !c->is_over && c->callee == c->from;
+    if (is_still_below) climb_by_return_address(c, (const uintptr_t *)stack);
     if (!c->is_over) climb_by_frame_pointers(c);
     rl_attend();
 }
@@ -250,7 +265,7 @@ bool rl_is_call_of_program(rl_place *place) {
     if (from == OF_PROGRAM) return true;
     if (from == OF_TOOLCHAIN) return false;
     climb c = {.from = place->pc};
-    climb_up(&c);
+    climb_up(&c, place->stack);
     if (c.is_found) *place = c.found;
     return c.is_found;
 }
@@ -267,7 +282,7 @@ rl_place rl_place_in_source(rl_place place) {
         goes_on = climb_to(&c, above);
     }
     // Library code may not.
-    if (goes_on) climb_up(&c);
+    if (goes_on) climb_up(&c, place.stack);
     return (rl_place){c.is_over ? statement_of_call(c.found.pc, c.callee) : c.found.pc,
                       place.stack};
 }
@@ -347,13 +362,16 @@ bool rl_is_within_registration(rl_place place) {
 }
 
 uintptr_t rl_place_in_contexts(const uintptr_t *context) {
+    uintptr_t without_line = 0;
     for (int depth = 0; context && depth < 64; depth++) {
-        const bool is_of_program =
-            context[1] && rl_is_under_test(context[1]) && !rl_is_labs_own(context[1]);
-        if (is_of_program) return context[1] + 1;
+        const uintptr_t pc = context[1];
+        if (pc && rl_is_under_test(pc) && !rl_is_labs_own(pc)) {
+            if (!rl_is_compilers_own(pc + 1)) return pc + 1;
+            if (!without_line) without_line = pc + 1;
+        }
         context = (const uintptr_t *)context[0];
     }
-    return 0;
+    return without_line;
 }
 
 /// Whether the code only allocates an object and calls its initializer.

@@ -14,9 +14,11 @@
 #include <strings.h>
 #include <unwind.h>
 
-/// Of Swift's runtime, which only Swift code needs.
+/// Of Swift's runtime, and of that of C++: only code in these languages needs it.
 extern __attribute__((weak)) char *swift_demangle(const char *name, size_t length, char *buffer,
                                                   size_t *size, uint32_t flags);
+extern __attribute__((weak)) char *__cxa_demangle(const char *name, char *buffer, size_t *size,
+                                                  int *status);
 
 // MARK: - The signature
 
@@ -28,8 +30,8 @@ static bool ends_with(const char *name, size_t length, const char *end) {
 /// `lock`, `tryLock`, `lockRead`, `os_unfair_lock_lock`, but not `block`.
 static bool is_name_of_locking(const char *name, size_t length) {
     static const char *const others[] = {
-        "try",        "acquire",        "tryAcquire",     "lockRead", "lockWrite",
-        "lockShared", "lockForReading", "lockForWriting", NULL};
+        "try",        "acquire",        "tryAcquire",     "lockRead",   "lockWrite",
+        "lockShared", "lockForReading", "lockForWriting", "lock_guard", NULL};
     for (const char *const *other = others; *other; other++)
         if (strlen(*other) == length && memcmp(name, *other, length) == 0) return true;
     const bool is_all = length == strlen("lock");
@@ -76,12 +78,16 @@ bool rl_takes_lock_for_caller(const char *signature, bool calls_parameter) {
     const char *const module = strchr(signature, '.');
     const char *name = signature;
     size_t length = 0;
+    static const char unnamed[] = "(anonymous namespace)";
     for (const char *at = signature; *at; at++) {
-        if (*at == '.' || *at == ':' || *at == ' ') {
+        if (strncmp(at, unnamed, strlen(unnamed)) == 0) {
+            at += strlen(unnamed) - 1;
+        } else if (*at == '.' || *at == ':' || *at == ' ') {
             name = at + 1;
         } else if (*at == '<') {
             if (at > name) length = (size_t)(at - name);
             at = closing(at);
+            if (!*at) return false;
             if (at[1] != '(') name = at + 1, length = 0;
         } else if (*at == '(') {
             // A private name is `(name in _file)`.
@@ -96,6 +102,7 @@ bool rl_takes_lock_for_caller(const char *signature, bool calls_parameter) {
             name = at + 1;
             length = (size_t)(file - name);
             at = end;
+            if (!*at) return false;
             if (at[1] == '.' || at[1] == ':') length = 0;
         }
     }
@@ -105,11 +112,14 @@ bool rl_takes_lock_for_caller(const char *signature, bool calls_parameter) {
 static bool is_helper(uintptr_t pc) {
     rl_line line;
     if (!rl_find_line(pc - 1, &line)) return false;
-    if (strncmp(line.function, "$s", 2) != 0) return rl_takes_lock_for_caller(line.function, false);
-    if (!swift_demangle) return false;
-    // A function that cannot be kept for later has a type with this suffix.
-    const bool calls_parameter = strstr(line.function, "XE");
-    char *signature = swift_demangle(line.function, strlen(line.function), NULL, NULL, 0);
+    const bool is_swift = strncmp(line.function, "$s", 2) == 0;
+    const bool is_cxx = strncmp(line.function, "_Z", 2) == 0;
+    if (!is_swift && !is_cxx) return rl_takes_lock_for_caller(line.function, false);
+    if (is_swift ? !swift_demangle : !__cxa_demangle) return false;
+    // A Swift function that cannot be kept for later has a type with this suffix.
+    const bool calls_parameter = is_swift && strstr(line.function, "XE");
+    char *signature = is_swift ? swift_demangle(line.function, strlen(line.function), NULL, NULL, 0)
+                               : __cxa_demangle(line.function, NULL, NULL, NULL);
     const bool is = signature && rl_takes_lock_for_caller(signature, calls_parameter);
     free(signature);
     return is;

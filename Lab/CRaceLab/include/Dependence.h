@@ -22,6 +22,10 @@ enum { RL_LOAD = 210, RL_FAILED_EXCHANGE };
 /// The release of a lock by the thread that holds it alone, or by a reader.
 enum { RL_UNLOCK = 220, RL_SHARED_UNLOCK };
 
+/// Work arrives where only one thread takes it. Taking earlier work commutes with that, and taking
+/// this work comes later in each run (`rl_note_wait`).
+enum { RL_DELIVER = 230 };
+
 static inline bool rl_is_release(uint8_t kind) {
     return kind == RL_UNLOCK || kind == RL_SHARED_UNLOCK;
 }
@@ -81,6 +85,8 @@ static inline bool rl_are_dependent(uint8_t kind, uintptr_t address, uint8_t oth
         (kind == RL_FINISH || kind == RL_ASK) && (other == RL_FINISH || other == RL_ASK);
     if (is_end && is_like_end) return false;
     if (kind == RL_DROP && other == RL_DROP) return false;
+    if ((kind == RL_DELIVER && other == RL_RECEIVE) || (kind == RL_RECEIVE && other == RL_DELIVER))
+        return false;
     // A reader that comes or goes leaves the lock as other readers need it.
     if (rl_is_readers(kind) && rl_is_readers(other)) return false;
     return !(rl_only_reads(kind) && rl_only_reads(other));

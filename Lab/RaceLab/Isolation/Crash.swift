@@ -5,15 +5,8 @@ import Foundation
 struct Crash {
     let signal: Int32
     let isOverflow: Bool
-    private let address: UInt
-    private let frames: [UInt]
-
-    init(signal: Int32, isOverflow: Bool, address: UInt, frames: [UInt]) {
-        self.signal = signal
-        self.isOverflow = isOverflow
-        self.address = address
-        self.frames = frames
-    }
+    let address: UInt
+    let frames: [UInt]
 
     /// Describes the crash in a sentence.
     ///

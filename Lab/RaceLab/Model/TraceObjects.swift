@@ -57,7 +57,7 @@ extension Exploration.Trace {
         columnInstances = touched.map { Set($0.compactMap { objects.owner(of: $0) }) }
         let names = InstanceNames(
             steps.compactMap(\.instance) + waiting.compactMap(\.instance),
-            madeInSetUp: madeInSetUp)
+            madeInSetUp: madeInSetUp, threads: threads)
         for index in steps.indices {
             let instance = steps[index].instance
             if steps[index].kind == .arrive { steps[index].actor = instance?.type }
@@ -82,19 +82,22 @@ extension Exploration.Trace {
 
 /// Names for instances of classes of which several take part in interleavings. The names do not
 /// depend on the order in which the instances are accessed. The name of an instance created during
-/// the set-up does not even depend on which other instances are accessed.
+/// the set-up does not even depend on which other instances are accessed. No name is the letter of a
+/// thread.
 package struct InstanceNames {
     private var names: [Exploration.Trace.Instance: String] = [:]
     package private(set) var owners: [Exploration.Trace.Owners] = []
 
     package init(
         _ instances: some Sequence<Exploration.Trace.Instance>,
-        madeInSetUp: Set<Exploration.Trace.Instance>
+        madeInSetUp: Set<Exploration.Trace.Instance>, threads: [String]
     ) {
         let touched = Dictionary(grouping: Set(instances), by: \.type)
         let named = Dictionary(grouping: madeInSetUp.union(instances), by: \.type)
             .values.filter { $0.count > 1 }.flatMap(\.self).sorted()
-        var letters = "PQRSTUVWXYZABCDEFGHIJKLMNO".map(String.init).makeIterator()
+        let lettersOfThreads = Exploration.Schedule.letters(for: threads)
+        var letters = "PQRSTUVWXYZABCDEFGHIJKLMNO".filter { !lettersOfThreads.contains($0) }
+            .map(String.init).makeIterator()
         for (number, instance) in named.enumerated() {
             // Its name in the source, if that distinguishes it.
             let isUnique = named.allSatisfy {

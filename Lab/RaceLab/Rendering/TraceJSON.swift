@@ -111,20 +111,5 @@ private struct TraceJSON: JSONDocument {
 
 extension Exploration.Trace.Waiting.Cause {
     /// The name of the case, without its associated values.
-    fileprivate var word: String {
-        switch self {
-        case .lock: "lock"
-        case .change: "change"
-        case .wakeUp: "wakeUp"
-        case .semaphore: "semaphore"
-        case .end: "end"
-        case .turn: "turn"
-        case .completion: "completion"
-        case .work: "work"
-        case .resumption: "resumption"
-        case .element: "element"
-        case .actor: "actor"
-        case .other: "other"
-        }
-    }
+    fileprivate var word: String { String("\(self)".prefix { $0 != "(" }) }
 }

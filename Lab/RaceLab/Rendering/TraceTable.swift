@@ -74,9 +74,15 @@ extension Exploration.Trace {
                 ? stateNeeds
                 : share(max(room - forThreads, room / 3), among: stateNeeds.map { min($0, 22) })
             threadWidths = share(room - stateWidths.reduce(0, +), among: threadNeeds)
+            // A place that is cut off says nothing.
+            let widths = threadWidths
+            let hasPlaces = rows.allSatisfy { row in
+                guard let thread = row.thread else { return true }
+                return row.cell.place.columns + min(row.cell.text.columns, 8) <= widths[thread]
+            }
             isReadable =
                 trace.threads.count <= 3
-                || zip(threadNeeds, threadWidths).allSatisfy { $1 >= min($0, 20) }
+                || hasPlaces && zip(threadNeeds, threadWidths).allSatisfy { $1 >= min($0, 20) }
         }
 
         var lines: [[Report.Span]] {

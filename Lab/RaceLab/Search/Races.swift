@@ -209,6 +209,8 @@ extension Reduction {
     /// release, and then the attempt.
     private mutating func explore(attempt second: Int, before missed: Release) {
         if settings.faults & UInt32(RL_FAULT_NO_EARLY_ATTEMPTS) != 0 { return }
+        // There is no room for a sequence if no race is looked for (`orderSteps`).
+        if limit == 0 { return }
         let step = execution.steps[second]
         let thread = Int(step.thread)
         let (first, release) = (missed.step, missed.effect)

@@ -19,9 +19,10 @@ import CRaceLab
 /// separate choices with separate sleep sets (`SleepSet.early`), and an attempt that succeeds races
 /// with the release before it (`explore(attempt:before:)`).
 ///
-/// One alternative does not come from a race between two steps: a thread that arrives at a dispatch
-/// queue later than it could. As soon as a run sends work to a queue for which another thread waits,
-/// every enabled thread makes a wish at every node. That is what sleep sets alone would explore.
+/// One alternative does not come from a race between two steps: a thread that arrives at a concurrent
+/// dispatch queue later than it could, behind a barrier that waits for readers. As soon as a run has
+/// such a queue, every enabled thread makes a wish at every node. That is what sleep sets alone would
+/// explore.
 struct Reduction {
     let settings: SearchSettings
     let counts: ReferenceCounts

@@ -112,6 +112,8 @@ struct ClaimTests {
         ("Tutorial.zh.md", "另外四个隐患（H10、H12、H15、H19）留到第 6、7 章。"),
         ("Tutorial.md", "So step A fails **exercise 5**."),
         ("Tutorial.zh.md", "所以步骤 A 通不过**练习 5**。"),
+        ("Tutorial.md", "(Exercise 5 also accepts calls under a recursive lock.)"),
+        ("Tutorial.zh.md", "（练习 5 用递归锁、在锁里调用，也能通过；练习 6 不能。）"),
         (
             "Tutorial.md",
             "Step B is an answer to **exercises 5 and 6**, and step C to **exercise 7**."

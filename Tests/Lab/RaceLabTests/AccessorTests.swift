@@ -251,5 +251,3 @@ private func exchange<Value>(_ generic: Generic<Value>, _ value: Value) {
     generic.value = value
     keep(before, generic.value)
 }
-
-private func keep<each Value>(_ value: repeat each Value) {}

@@ -5,20 +5,7 @@ import Testing
 /// Incomplete schedules, with which an execution begins.
 @Suite("Schedule prefixes", .needsTheLab)
 struct BeginningTests {
-    private final class Counter {
-        var value = 0
-    }
-
-    private static func describe(_ scenario: Scenario) {
-        let counter = Counter()
-        for name in ["first", "second"] {
-            scenario.thread(name) {
-                let seen = counter.value
-                counter.value = seen + 1
-            }
-        }
-        scenario.check { try Scenario.require(counter.value == 2, "an increment was lost") }
-    }
+    private static let describe = Classic.lostUpdate.describe
 
     @Test(
         "after the prefix, the threads run to their ends, the first one first",

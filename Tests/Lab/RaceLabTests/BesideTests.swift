@@ -50,34 +50,35 @@
 
         private static func look(_ path: String) { _ = access(path, F_OK) }
 
-        /// What two threads do; each also takes a lock, so that there are steps.
-        private static func explored(
-            isolated: Bool = false, _ body: @escaping @Sendable (Shared, Bool) -> Void
-        ) -> Exploration {
-            var options = Exploration.Options()
-            if isolated { options.isolation = .childProcess() }
-            return explore(options: options) { scenario in
-                let shared = Shared()
-                for isFirst in [true, false] {
-                    scenario.thread(isFirst ? "first" : "second") {
-                        shared.lock.withLock { shared.value += 1 }
-                        body(shared, isFirst)
-                    }
-                }
-                scenario.outcome { "\(shared.value)" }
-            }
-        }
+        /// A program for the row that begins with these words.
+        private struct Program: Sendable {
+            let row: String
+            /// The beginning of what the row says. "seen!": there is a bug, which is found.
+            let result: String
+            let run: @Sendable () -> Exploration
 
-        private static func transparent() -> Exploration {
-            explore { scenario in
-                let cell = GenericCell(0)
-                for name in ["first", "second"] {
-                    scenario.thread(name) {
-                        let seen = cell.value
-                        cell.value = seen + 1
+            init(_ row: String, _ result: String, run: @escaping @Sendable () -> Exploration) {
+                (self.row, self.result, self.run) = (row, result, run)
+            }
+
+            /// What two threads do; each also takes a lock, so that there are steps.
+            init(
+                _ row: String, _ result: String,
+                options: Exploration.Options = Exploration.Options(),
+                _ body: @escaping @Sendable (_ shared: Shared, _ isFirst: Bool) -> Void
+            ) {
+                self.init(row, result) {
+                    explore(options: options) { scenario in
+                        let shared = Shared()
+                        for isFirst in [true, false] {
+                            scenario.thread(isFirst ? "first" : "second") {
+                                shared.lock.withLock { shared.value += 1 }
+                                body(shared, isFirst)
+                            }
+                        }
+                        scenario.outcome { "\(shared.value)" }
                     }
                 }
-                scenario.check { try Scenario.require(cell.value == 2, "an update was lost") }
             }
         }
 
@@ -129,190 +130,112 @@
             }
         }
 
-        /// The programs, by the beginning of their row. "seen!": there is a bug, which is found.
-        private static let programs:
-            [(row: String, result: String, run: @Sendable () -> Exploration)] = [
-                ("atomics in copies of transparent functions", "seen!", transparent),
-                (
-                    "properties with `@exclusivity(unchecked)`", "seen!",
-                    { explored { s, _ in s.unchecked += 1 } }
-                ),
-                (
-                    "properties with `@exclusivity(unchecked)`", "seen!",
-                    { explored { s, _ in s.memory[1] += 1 } }
-                ),
-                (
-                    "the same without the setting", "not seen",
-                    { explored { s, _ in s.without.increment() } }
-                ),
-                (
-                    "memory behind unsafe pointers that", "not seen",
-                    {
-                        explored { s, isFirst in
-                            (s.memory + 1).update(from: s.memory, count: 1)
-                            (s.memory + 1).initialize(to: isFirst ? 1 : 2)
-                        }
-                    }
-                ),
-                (
-                    "fields of a structure", "seen!",
-                    {
-                        explored { s, isFirst in
-                            if isFirst {
-                                s.pair.pointee.first += 1
-                            } else {
-                                s.pair.pointee.second += 1
-                            }
-                        }
-                    }
-                ),
-                (
-                    "variables that closures capture", "not seen",
-                    { explored { _, isFirst in if isFirst { countOnTwoThreads() } } }
-                ),
-                (
-                    "a `Mutex` without the setting", "inconclusive",
-                    { explored { s, _ in s.locked.increment() } }
-                ),
-                (
-                    "other uses of `Mutex`", "not seen",
-                    { explored { s, isFirst in s.without.lockBoth(inOrder: isFirst) } }
-                ),
-                (
-                    "memory that C code accesses", "not seen",
-                    { explored { s, isFirst in memset(s.memory, isFirst ? 1 : 2, 8) } }
-                ),
-                (
-                    "locks, conditions and semaphores", "seen",
-                    {
-                        explored { s, _ in
-                            pthread_mutex_lock(&s.mutex)
-                            s.seed += 1
-                            pthread_mutex_unlock(&s.mutex)
-                        }
-                    }
-                ),
-                (
-                    "variables that two threads pass", "inconclusive",
-                    { explored { s, _ in _ = rand_r(&s.seed) } }
-                ),
-                ("random numbers", "seeded", { explored { _, _ in _ = Int.random(in: 0..<8) } }),
-                ("the order of a set", "seen", { explored { _, _ in _ = Set(["a", "b"]).first } }),
-                ("the clocks", "seen", { explored { _, _ in _ = (Date(), ContinuousClock.now) } }),
-                (
-                    "files, pipes, standard input", "inconclusive",
-                    { explored { _, isFirst in isFirst ? write(file) : look(file) } }
-                ),
-                (
-                    "sockets that two threads use", "inconclusive",
-                    {
-                        explored { _, _ in
-                            let one = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
-                            _ = send(one, "x", 1, 0)
-                            close(one)
-                        }
-                    }
-                ),
-                (
-                    "standard output", "seen",
-                    {
-                        explored { _, isFirst in
-                            print("", terminator: "")
-                            write(file + (isFirst ? "1" : "2"))
-                        }
-                    }
-                ),
-                (
-                    "an environment variable", "inconclusive",
-                    {
-                        explored { _, isFirst in
-                            if isFirst { setenv("BESIDE", "1", 1) } else { _ = getenv("BESIDE") }
-                        }
-                    }
-                ),
-                (
-                    "changes of the current directory", "inconclusive",
-                    { explored { _, _ in chdir(".") } }
-                ),
-                (
-                    "changes of the current directory", "inconclusive",
-                    { explored { _, _ in _ = setlocale(LC_ALL, "C") } }
-                ),
-                (
-                    "changes of the current directory", "inconclusive",
-                    { explored { _, _ in _ = signal(SIGUSR1, SIG_IGN) } }
-                ),
-                ("timers that send a signal", "inconclusive", { explored { _, _ in alarm(1000) } }),
-                (
-                    "state that an earlier run", "inconclusive",
-                    {
-                        last = 0
-                        return explored { s, _ in
-                            s.lock.withLock { last += 1 }
-                            s.value += last
-                        }
-                    }
-                ),
-                ("`exit`", "seen!", { explored(isolated: true) { _, _ in exit(0) } }),
-                (
-                    "a crash", "seen!",
-                    { explored(isolated: true) { _, _ in fatalError("on purpose") } }
-                ),
-                (
-                    "a crash", "seen!",
-                    {
-                        explored(isolated: true) { _, _ in
-                            var ends: [Int32] = [0, 0]
-                            pipe(&ends)
-                            close(ends[0])
-                            _ = Glibc.write(ends[1], "x", 1)
-                        }
-                    }
-                ),
-                (
-                    "a thread of the scenario that calls", "inconclusive",
-                    { explored { _, _ in pthread_exit(nil) } }
-                ),
-                (
-                    "`weakCompareExchange`", "not seen",
-                    {
-                        explored { s, _ in
-                            let expected = s.word.load(ordering: .relaxed)
-                            let result = s.word.weakCompareExchange(
-                                expected: expected, desired: expected, ordering: .relaxed)
-                            precondition(result.exchanged)
-                        }
-                    }
-                ),
-                ("a handler for the escalation", "not seen", escalated),
-                ("values that belong to a thread", "not seen", afterAwait),
-                (
-                    "memory that is used after", "not seen",
-                    {
-                        explored { s, isFirst in
-                            guard isFirst else { return }
-                            let memory = UnsafeMutablePointer<Int>.allocate(capacity: 4)
-                            memory.deallocate()
-                            memory[0] = 1
-                        }
-                    }
-                ),
-                (
-                    "the names of temporary files", "not seen",
-                    {
-                        explored { _, _ in
-                            var name = Array("\(file)-XXXXXX".utf8CString)
-                            close(mkstemp(&name))
-                            unlink(name)
-                        }
-                    }
-                ),
-                (
-                    "a signal for a thread", "inconclusive",
-                    { explored { _, _ in pthread_kill(pthread_self(), SIGURG) } }
-                ),
-                ("a sleep", "inconclusive", { explored { _, _ in _ = poll(nil, 0, 1500) } }),
-            ]
+        private static let programs = [
+            Program(
+                "atomics in copies of transparent functions", "seen!",
+                run: TransparentAtomicTests.explored),
+            Program("properties with `@exclusivity(unchecked)`", "seen!") { shared, _ in
+                shared.unchecked += 1
+            },
+            Program("properties with `@exclusivity(unchecked)`", "seen!") { shared, _ in
+                shared.memory[1] += 1
+            },
+            Program("the same without the setting", "not seen") { shared, _ in
+                shared.without.increment()
+            },
+            Program("memory behind unsafe pointers that", "not seen") { shared, isFirst in
+                (shared.memory + 1).update(from: shared.memory, count: 1)
+                (shared.memory + 1).initialize(to: isFirst ? 1 : 2)
+            },
+            Program("fields of a structure", "seen!") { shared, isFirst in
+                if isFirst { shared.pair.pointee.first += 1 }
+                if !isFirst { shared.pair.pointee.second += 1 }
+            },
+            Program("variables that closures capture", "not seen") { _, isFirst in
+                if isFirst { countOnTwoThreads() }
+            },
+            Program("a `Mutex` without the setting", "inconclusive") { shared, _ in
+                shared.locked.increment()
+            },
+            Program("other uses of `Mutex`", "not seen") { shared, isFirst in
+                shared.without.lockBoth(inOrder: isFirst)
+            },
+            Program("memory that C code accesses", "not seen") { shared, isFirst in
+                memset(shared.memory, isFirst ? 1 : 2, 8)
+            },
+            Program("locks, conditions and semaphores", "seen") { shared, _ in
+                pthread_mutex_lock(&shared.mutex)
+                shared.seed += 1
+                pthread_mutex_unlock(&shared.mutex)
+            },
+            Program("variables that two threads pass", "inconclusive") { shared, _ in
+                _ = rand_r(&shared.seed)
+            },
+            Program("random numbers", "seeded") { _, _ in _ = Int.random(in: 0..<8) },
+            Program("the order of a set", "seen") { _, _ in _ = Set(["a", "b"]).first },
+            Program("the clocks", "seen") { _, _ in _ = (Date(), ContinuousClock.now) },
+            Program("files, pipes, standard input", "inconclusive") { _, isFirst in
+                isFirst ? write(file) : look(file)
+            },
+            Program("sockets that two threads use", "inconclusive") { _, _ in
+                let one = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+                _ = send(one, "x", 1, 0)
+                close(one)
+            },
+            Program("standard output", "seen") { _, isFirst in
+                print("", terminator: "")
+                write(file + (isFirst ? "1" : "2"))
+            },
+            Program("an environment variable", "inconclusive") { _, isFirst in
+                if isFirst { setenv("BESIDE", "1", 1) } else { _ = getenv("BESIDE") }
+            },
+            Program("changes of the current directory", "inconclusive") { _, _ in chdir(".") },
+            Program("changes of the current directory", "inconclusive") { _, _ in
+                _ = setlocale(LC_ALL, "C")
+            },
+            Program("changes of the current directory", "inconclusive") { _, _ in
+                _ = signal(SIGUSR1, SIG_IGN)
+            },
+            Program("timers that send a signal", "inconclusive") { _, _ in alarm(1000) },
+            Program("state that an earlier run", "inconclusive") { shared, _ in
+                shared.lock.withLock { last += 1 }
+                shared.value += last
+            },
+            Program("`exit`", "seen!", options: .isolated) { _, _ in exit(0) },
+            Program("a crash", "seen!", options: .isolated) { _, _ in fatalError("on purpose") },
+            Program("a crash", "seen!", options: .isolated) { _, _ in
+                var ends: [Int32] = [0, 0]
+                pipe(&ends)
+                close(ends[0])
+                _ = Glibc.write(ends[1], "x", 1)
+            },
+            Program("a thread of the scenario that calls", "inconclusive") { _, _ in
+                pthread_exit(nil)
+            },
+            Program("`weakCompareExchange`", "not seen") { shared, _ in
+                let expected = shared.word.load(ordering: .relaxed)
+                let result = shared.word.weakCompareExchange(
+                    expected: expected, desired: expected, ordering: .relaxed)
+                precondition(result.exchanged)
+            },
+            Program("a handler for the escalation", "not seen", run: escalated),
+            Program("values that belong to a thread", "not seen", run: afterAwait),
+            Program("memory that is used after", "not seen") { _, isFirst in
+                guard isFirst else { return }
+                let memory = UnsafeMutablePointer<Int>.allocate(capacity: 4)
+                memory.deallocate()
+                memory[0] = 1
+            },
+            Program("the names of temporary files", "not seen") { _, _ in
+                var name = Array("\(file)-XXXXXX".utf8CString)
+                close(mkstemp(&name))
+                unlink(name)
+            },
+            Program("a signal for a thread", "inconclusive") { _, _ in
+                pthread_kill(pthread_self(), SIGURG)
+            },
+            Program("a sleep", "inconclusive") { _, _ in _ = poll(nil, 0, 1500) },
+        ]
 
         private static func result(_ exploration: Exploration) -> String {
             if exploration.inconclusive != nil { return "inconclusive" }

@@ -38,6 +38,12 @@ struct BoundsTests {
         #expect(exploration.explored == min(bound, 6))
         #expect(exploration.coverage == coverage)
         #expect(exploration.text().contains("explored: \(coverage)"))
+        #expect(exploration.survives == (coverage == .all) && exploration.failing == 0)
+        let verdict = coverage == .all ? "survives" : "no failure in the first "
+        #expect(exploration.summary.hasPrefix(verdict), "\(exploration.summary)")
+        #expect(exploration.text().hasPrefix(verdict), "\(exploration.text())")
+        let name = coverage == .all ? "survives" : "noFailure"
+        #expect(exploration.json.contains("\"verdict\" : \"\(name)\""))
     }
 
     @Test("a single interleaving is reported in the singular")

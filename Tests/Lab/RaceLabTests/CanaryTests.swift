@@ -25,10 +25,8 @@ struct CanaryTests {
     @Test("a child process tells its parent, whose next child does not try again")
     func children() async {
         await #expect(processExitsWith: .success) {
-            var options = Exploration.Options()
-            options.isolation = .childProcess()
             let canary = Canary.all[0]
-            #expect(explore(options: options, canary.describe).inconclusive == nil)
+            #expect(explore(options: .isolated, canary.describe).inconclusive == nil)
             #expect(Families.areKnown)
         }
     }

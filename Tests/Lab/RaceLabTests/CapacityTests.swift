@@ -62,9 +62,7 @@ struct CapacityTests {
 
     @Test("more than sixteen pairs of lines race in one interleaving")
     func races() {
-        var options = Exploration.Options()
-        options.maximumInterleavings = 1
-        let exploration = explore(options: options) { scenario in
+        let exploration = explore(options: .with { $0.maximumInterleavings = 1 }) { scenario in
             let counters = Self.writes.map { _ in Counter() }
             scenario.thread("writes") { for write in Self.writes { write(counters) } }
             scenario.thread("reads") { for counter in counters { _ = counter.value } }
@@ -124,9 +122,7 @@ struct CapacityTests {
             scenario.thread("last") { lock.value.withLock { $0 += 1 } }
             scenario.outcome { "\(lock.value.withLock { $0 })" }
         }
-        var options = Exploration.Options()
-        options.maximumInterleavings = 40
-        let exploration = explore(options: options, describe)
+        let exploration = explore(options: .with { $0.maximumInterleavings = 40 }, describe)
         #expect(
             exploration.inconclusive == nil && exploration.outcomes == ["32": 40],
             "\(exploration.summary)")
@@ -139,22 +135,12 @@ struct CapacityTests {
 
     @Test("a thread waits for 31 others")
     func manyReaders() {
-        var options = Exploration.Options()
-        options.maximumInterleavings = 40
-        let exploration = explore(options: options) { scenario in
+        let exploration = explore(options: .with { $0.maximumInterleavings = 40 }) { scenario in
             let (lock, counter) = (ReadWriteLock(), Counter())
             for number in 1...31 {
-                scenario.thread("reader \(number)") {
-                    lock.lockToRead()
-                    _ = counter.value
-                    lock.unlock()
-                }
+                scenario.thread("reader \(number)") { lock.read { _ = counter.value } }
             }
-            scenario.thread("writer") {
-                lock.lockToWrite()
-                counter.value = 1
-                lock.unlock()
-            }
+            scenario.thread("writer") { lock.write { counter.value = 1 } }
         }
         #expect(
             exploration.inconclusive == nil && exploration.failing == 0, "\(exploration.summary)")
@@ -164,13 +150,11 @@ struct CapacityTests {
     func recursion() {
         let exploration = explore { scenario in
             let (lock, counter) = (NSRecursiveLock(), Counter())
-            for name in ["first", "second"] {
-                scenario.thread(name) {
-                    for _ in 0...65_536 { lock.lock() }
-                    for _ in 0..<65_536 { lock.unlock() }
-                    counter.value += 1
-                    lock.unlock()
-                }
+            scenario.threads("first", "second") {
+                for _ in 0...65_536 { lock.lock() }
+                for _ in 0..<65_536 { lock.unlock() }
+                counter.value += 1
+                lock.unlock()
             }
         }
         #expect(exploration.survives, "\(exploration.summary)")

@@ -33,21 +33,11 @@ struct Classic: Sendable, CustomTestStringConvertible {
 
     static let all =
         counters + buffers + hazardPointers + messages + lazies + countdowns + petersons + dekkers
-        + tickets
-        + spinlocks + readersWriters
-        + philosophers + stacks + boundedBuffers + recipes + found
+        + tickets + spinlocks + readersWriters + philosophers + stacks + boundedBuffers + recipes
+        + found
 
     static func named(_ name: String) -> Classic? {
         all.first { $0.name == name }
-    }
-}
-
-extension Exploration.Options {
-    /// Without reduction.
-    static var everyOrder: Exploration.Options {
-        var options = Exploration.Options()
-        options.reduction = false
-        return options
     }
 }
 

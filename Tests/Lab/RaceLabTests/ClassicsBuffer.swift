@@ -53,17 +53,23 @@ final class BufferThatLooksFirst: BoundedBuffer {
 }
 
 extension Classic {
-    static let boundedBuffers = [boundedBuffer, bufferWithoutALoop, bufferThatLooksFirst]
+    static let boundedBuffers = [
+        Classic("bounded buffer", .survives) { sharing($0, BoundedBuffer()) },
+        Classic("bounded buffer without a loop", .fails(.failedCheck)) {
+            sharing($0, BufferWithoutALoop())
+        },
+        Classic("bounded buffer, a wake-up lost", .fails(.deadlock)) {
+            handing($0, BufferThatLooksFirst())
+        },
+    ]
 
     /// Two consumers and two items.
     private static func sharing(_ scenario: Scenario, _ buffer: BoundedBuffer) {
         let taken = Scenario.Log<Int?>()
         scenario.thread("producer") { for item in 1...2 { buffer.put(item) } }
-        for name in ["first", "second"] {
-            scenario.thread(name) {
-                let item = buffer.take()
-                taken.append(item, item.map { "takes \($0)" } ?? "takes nothing")
-            }
+        scenario.threads("first", "second") {
+            let item = buffer.take()
+            taken.append(item, item.map { "takes \($0)" } ?? "takes nothing")
         }
         scenario.check {
             try Scenario.require(
@@ -76,21 +82,5 @@ extension Classic {
     private static func handing(_ scenario: Scenario, _ buffer: BoundedBuffer) {
         scenario.thread("producer") { buffer.put(1) }
         scenario.thread("consumer") { _ = buffer.take() }
-    }
-
-    static let boundedBuffer = Classic("bounded buffer", .survives) { scenario in
-        sharing(scenario, BoundedBuffer())
-    }
-
-    static let bufferWithoutALoop = Classic(
-        "bounded buffer without a loop", .fails(.failedCheck)
-    ) { scenario in
-        sharing(scenario, BufferWithoutALoop())
-    }
-
-    static let bufferThatLooksFirst = Classic(
-        "bounded buffer, a wake-up lost", .fails(.deadlock)
-    ) { scenario in
-        handing(scenario, BufferThatLooksFirst())
     }
 }

@@ -83,23 +83,16 @@ final class WeakPeterson: LockForTwo {
 }
 
 extension Classic {
-    static let petersons = [peterson, petersonWithoutFlag, petersonWithoutTurn, weakPeterson]
-
-    static let weakPeterson = Classic(
-        "Peterson, release and acquire", .fails(.failedCheck)
-    ) { scenario in
-        incrementing(scenario, under: WeakPeterson())
-    }
-
-    static let peterson = Classic("Peterson", .survives) { scenario in
-        incrementing(scenario, under: Peterson())
-    }
-
-    static let petersonWithoutFlag = Classic(
-        "Peterson without the flag", .fails(.failedCheck)
-    ) { scenario in
-        incrementing(scenario, under: PetersonWithoutFlag())
-    }
+    static let petersons = [
+        Classic("Peterson", .survives) { incrementing($0, under: Peterson()) },
+        Classic("Peterson without the flag", .fails(.failedCheck)) {
+            incrementing($0, under: PetersonWithoutFlag())
+        },
+        petersonWithoutTurn,
+        Classic("Peterson, release and acquire", .fails(.failedCheck)) {
+            incrementing($0, under: WeakPeterson())
+        },
+    ]
 
     static let petersonWithoutTurn = Classic(
         "Peterson without the turn", .fails(.deadlock)
@@ -171,29 +164,18 @@ final class WeakDekker: LockForTwo {
 }
 
 extension Classic {
-    static let dekkers = [dekker, dekkerWithoutFlag, dekkerWithoutTurn, weakDekker]
-
-    static let weakDekker = Classic(
-        "Dekker, release and acquire", .fails(.failedCheck)
-    ) { scenario in
-        incrementing(scenario, under: WeakDekker())
-    }
-
-    static let dekker = Classic("Dekker", .survives) { scenario in
-        incrementing(scenario, under: Dekker())
-    }
-
-    static let dekkerWithoutFlag = Classic(
-        "Dekker without the flag", .fails(.failedCheck)
-    ) { scenario in
-        incrementing(scenario, under: DekkerWithoutFlag())
-    }
-
-    static let dekkerWithoutTurn = Classic(
-        "Dekker without the turn", .fails(.deadlock)
-    ) { scenario in
-        incrementing(scenario, under: DekkerWithoutTurn())
-    }
+    static let dekkers = [
+        Classic("Dekker", .survives) { incrementing($0, under: Dekker()) },
+        Classic("Dekker without the flag", .fails(.failedCheck)) {
+            incrementing($0, under: DekkerWithoutFlag())
+        },
+        Classic("Dekker without the turn", .fails(.deadlock)) {
+            incrementing($0, under: DekkerWithoutTurn())
+        },
+        Classic("Dekker, release and acquire", .fails(.failedCheck)) {
+            incrementing($0, under: WeakDekker())
+        },
+    ]
 }
 
 // MARK: - Ticket lock
@@ -221,11 +203,10 @@ final class TicketLockInTwoSteps: TicketLock {
 }
 
 extension Classic {
-    static let tickets = [ticketLock, ticketLockInTwoSteps]
-
-    static let ticketLock = Classic("ticket lock", .survives) { scenario in
-        incrementing(scenario, under: TicketLock())
-    }
+    static let tickets = [
+        Classic("ticket lock", .survives) { incrementing($0, under: TicketLock()) },
+        ticketLockInTwoSteps,
+    ]
 
     static let ticketLockInTwoSteps = Classic(
         "ticket lock in two steps", .fails(.failedCheck)
@@ -261,23 +242,15 @@ final class SpinlockWithoutRelease: Spinlock {
 }
 
 extension Classic {
-    static let spinlocks = [spinlock, spinlockWithoutAcquire, spinlockWithoutRelease]
-
-    static let spinlock = Classic("spinlock", .survives) { scenario in
-        incrementing(scenario, under: Spinlock())
-    }
-
-    static let spinlockWithoutAcquire = Classic(
-        "spinlock without acquire", .fails(.dataRace)
-    ) { scenario in
-        incrementing(scenario, under: SpinlockWithoutAcquire())
-    }
-
-    static let spinlockWithoutRelease = Classic(
-        "spinlock without release", .fails(.dataRace)
-    ) { scenario in
-        incrementing(scenario, under: SpinlockWithoutRelease())
-    }
+    static let spinlocks = [
+        Classic("spinlock", .survives) { incrementing($0, under: Spinlock()) },
+        Classic("spinlock without acquire", .fails(.dataRace)) {
+            incrementing($0, under: SpinlockWithoutAcquire())
+        },
+        Classic("spinlock without release", .fails(.dataRace)) {
+            incrementing($0, under: SpinlockWithoutRelease())
+        },
+    ]
 }
 
 // MARK: - Readers and a writer
@@ -391,7 +364,12 @@ final class Philosopher {
 
 extension Classic {
     static let philosophers = [
-        twoPhilosophers, threePhilosophers, twoOrderedPhilosophers, threeOrderedPhilosophers,
+        twoPhilosophers,
+        threePhilosophers,
+        twoOrderedPhilosophers,
+        Classic("three philosophers, ordered forks", .survives) {
+            table(for: ["Plato", "Zeno", "Hypatia"], $0, forksAreOrdered: true)
+        },
     ]
 
     static let twoPhilosophers = Classic("two philosophers", .fails(.deadlock)) { scenario in
@@ -406,12 +384,6 @@ extension Classic {
         "two philosophers, ordered forks", .survives
     ) { scenario in
         table(for: ["Plato", "Zeno"], scenario, forksAreOrdered: true)
-    }
-
-    static let threeOrderedPhilosophers = Classic(
-        "three philosophers, ordered forks", .survives
-    ) { scenario in
-        table(for: ["Plato", "Zeno", "Hypatia"], scenario, forksAreOrdered: true)
     }
 
     /// Each philosopher takes the left fork first or, if forks are ordered, the one with the lower

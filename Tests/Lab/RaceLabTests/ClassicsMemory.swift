@@ -72,17 +72,12 @@ final class HazardPointerWithoutFences: HazardPointer {
 }
 
 extension Classic {
-    static let hazardPointers = [hazardPointer, hazardPointerWithoutFences]
-
-    static let hazardPointer = Classic("hazard pointer", .survives) { scenario in
-        freeing(scenario, HazardPointer())
-    }
-
-    static let hazardPointerWithoutFences = Classic(
-        "hazard pointer without fences", .fails(.forbiddenOutcome)
-    ) { scenario in
-        freeing(scenario, HazardPointerWithoutFences())
-    }
+    static let hazardPointers = [
+        Classic("hazard pointer", .survives) { freeing($0, HazardPointer()) },
+        Classic("hazard pointer without fences", .fails(.forbiddenOutcome)) {
+            freeing($0, HazardPointerWithoutFences())
+        },
+    ]
 
     private static func freeing(_ scenario: Scenario, _ memory: HazardPointer) {
         var seen: Int?
@@ -263,15 +258,10 @@ final class RelaxedCountdown: Countdown {
 }
 
 extension Classic {
-    static let countdowns = [countdown, relaxedCountdown]
-
-    static let countdown = Classic("countdown", .survives) { scenario in
-        countingDown(scenario, Countdown())
-    }
-
-    static let relaxedCountdown = Classic("countdown, relaxed", .fails(.dataRace)) { scenario in
-        countingDown(scenario, RelaxedCountdown())
-    }
+    static let countdowns = [
+        Classic("countdown", .survives) { countingDown($0, Countdown()) },
+        Classic("countdown, relaxed", .fails(.dataRace)) { countingDown($0, RelaxedCountdown()) },
+    ]
 
     private static func countingDown(_ scenario: Scenario, _ countdown: Countdown) {
         var (first, second): (Int?, Int?)

@@ -95,30 +95,20 @@ final class RequestOnItsQueue: Request {
 
 extension Classic {
     static let recipes = [
-        forgottenLock, lockEverywhere, twoSections, oneSection, cacheMakesTwice, cacheLooksAgain,
-        completionTwice, completionOnQueue,
+        Classic("forgotten lock", .fails(.dataRace)) { downloads($0, DownloadCounter()) },
+        Classic("lock everywhere", .survives) { downloads($0, LockedDownloadCounter()) },
+        Classic("two critical sections", .fails(.failedCheck)) { retries($0, RetryLimit()) },
+        Classic("one critical section", .survives) { retries($0, RetryLimitInOneSection()) },
+        cacheMakesTwice,
+        cacheLooksAgain,
+        Classic("completion twice", .fails(.failedCheck)) { requests($0, Request.init) },
+        Classic("completion on a queue", .survives) { requests($0, RequestOnItsQueue.init) },
     ]
-
-    static let forgottenLock = Classic("forgotten lock", .fails(.dataRace)) { scenario in
-        downloads(scenario, DownloadCounter())
-    }
-
-    static let lockEverywhere = Classic("lock everywhere", .survives) { scenario in
-        downloads(scenario, LockedDownloadCounter())
-    }
 
     private static func downloads(_ scenario: Scenario, _ counter: DownloadCounter) {
         scenario.thread("network") { counter.finish() }
         scenario.thread("screen") { _ = counter.total }
         scenario.state("count") { "\(counter.total)" }
-    }
-
-    static let twoSections = Classic("two critical sections", .fails(.failedCheck)) { scenario in
-        retries(scenario, RetryLimit())
-    }
-
-    static let oneSection = Classic("one critical section", .survives) { scenario in
-        retries(scenario, RetryLimitInOneSection())
     }
 
     private static func retries(_ scenario: Scenario, _ limit: RetryLimit) {
@@ -142,14 +132,6 @@ extension Classic {
         scenario.thread("second") { _ = cache.value(for: "key") }
         scenario.state("made") { "\(cache.made)" }
         scenario.check { try Scenario.require(cache.made == 1, "the value was made twice") }
-    }
-
-    static let completionTwice = Classic("completion twice", .fails(.failedCheck)) { scenario in
-        requests(scenario, Request.init)
-    }
-
-    static let completionOnQueue = Classic("completion on a queue", .survives) { scenario in
-        requests(scenario, RequestOnItsQueue.init)
     }
 
     private static func requests(

@@ -7,9 +7,7 @@ import Testing
 @Suite("Cost", .needsTheLab)
 struct CostTests {
     private static func reduced(_ describe: @escaping (Scenario) -> Void) -> Exploration {
-        var options = Exploration.Options()
-        options.reduction = true
-        return explore(options: options, describe)
+        explore(describe)
     }
 
     /// A writer after two readers costs one more run for each reader.

@@ -50,18 +50,11 @@ struct CountsTests {
         init(_ whole: Thing) { self.whole = whole }
     }
 
-    /// A race whose outcome depends on the order, although no two steps access the same property.
-    struct Shape: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        let outcomes: Set<String>
-        let describe: @Sendable (Scenario) -> Void
-    }
-
     private static func weak(
         _ name: String, _ keep: @escaping @Sendable (Holder, Thing) -> Void,
         _ release: @escaping @Sendable (Holder) -> Void
-    ) -> Shape {
-        Shape(testDescription: name, outcomes: ["alive", "gone"]) { scenario in
+    ) -> KnownProgram {
+        KnownProgram(name, outcomes: ["alive", "gone"], everyOrder: true) { scenario in
             let (owner, other) = (Holder(), Holder())
             do {
                 let thing = Thing()
@@ -77,8 +70,8 @@ struct CountsTests {
 
     private static func observer(
         _ name: String, before: @escaping @Sendable (DispatchSemaphore) -> Void
-    ) -> Shape {
-        Shape(testDescription: name, outcomes: ["alive", "gone"]) { scenario in
+    ) -> KnownProgram {
+        KnownProgram(name, outcomes: ["alive", "gone"], everyOrder: true) { scenario in
             let owner = Holder(Thing())
             let observers = [Observer(thing: owner.strong)]
             let signal = DispatchSemaphore(value: 0)
@@ -92,7 +85,8 @@ struct CountsTests {
         }
     }
 
-    static let shapes: [Shape] = [
+    /// The outcome depends on the order, although no two steps access the same property.
+    static let programs = [
         weak("a weak reference", { $0.strong = $1 }, { $0.strong = nil }),
         weak("a weak reference to an element", { $0.list = [$1] }, { $0.list = [] }),
         weak("a weak reference to what a closure holds", { h, t in h.closure = { t } }) {
@@ -101,11 +95,10 @@ struct CountsTests {
         weak("a weak reference to what is replaced", { $0.strong = $1 }, { $0.strong = Thing() }),
         observer("a weak reference in a structure, at the beginning") { _ in },
         observer("the same, right after a signal") { $0.signal() },
-        Shape(
-            testDescription: "which thread runs `deinit`",
-            outcomes: ["end 1 2", "end 2 1", "1 end 2", "2 end 1"]
-        ) {
-            scenario in
+        KnownProgram(
+            "which thread runs `deinit`", outcomes: ["end 1 2", "end 2 1", "1 end 2", "2 end 1"],
+            everyOrder: true
+        ) { scenario in
             let (log, thing) = (Scenario.Log<String>(), Thing())
             thing.atEnd = { log.append("end") }
             let holders = [Holder(thing), Holder(thing)]
@@ -119,8 +112,9 @@ struct CountsTests {
             }
             scenario.outcome { log.entries.joined(separator: " ") }
         },
-        Shape(testDescription: "a `deinit` that uses itself", outcomes: ["alive", "gone"]) {
-            scenario in
+        KnownProgram(
+            "a `deinit` that uses itself", outcomes: ["alive", "gone"], everyOrder: true
+        ) { scenario in
             let (owner, other) = (Owner(Session(NSLock())), Owner(nil))
             other.weakly = owner.session
             let seen = Seen()
@@ -128,9 +122,9 @@ struct CountsTests {
             scenario.thread("looks") { seen.note(other.weakly == nil ? "gone" : "alive") }
             scenario.outcome { seen.text }
         },
-        Shape(
-            testDescription: "a `deinit` that uses itself, under the lock that it takes",
-            outcomes: ["12", "21"]
+        KnownProgram(
+            "a `deinit` that uses itself, under the lock that it takes", .deadlock,
+            outcomes: ["12", "21"], everyOrder: true
         ) { scenario in
             let (lock, log) = (NSLock(), Scenario.Log<Int>())
             let session = Session(lock)
@@ -147,7 +141,7 @@ struct CountsTests {
             }
             scenario.outcome { log.entries.map(String.init).joined() }
         },
-        Shape(testDescription: "uniqueness", outcomes: ["shared", "unique"]) { scenario in
+        KnownProgram("uniqueness", outcomes: ["shared", "unique"], everyOrder: true) { scenario in
             let thing = Thing()
             let holders = [Holder(thing), Holder(thing)]
             let seen = Seen()
@@ -157,8 +151,9 @@ struct CountsTests {
             }
             scenario.outcome { seen.text }
         },
-        Shape(testDescription: "uniqueness of a buffer", outcomes: ["shared", "unique"]) {
-            scenario in
+        KnownProgram(
+            "uniqueness of a buffer", outcomes: ["shared", "unique"], everyOrder: true
+        ) { scenario in
             let buffer = ManagedBuffer<Int, Int>.create(minimumCapacity: 1) { _ in 0 }
             let holders = [Keeper(buffer), Keeper(buffer)]
             let seen = Seen()
@@ -171,8 +166,9 @@ struct CountsTests {
             }
             scenario.outcome { seen.text }
         },
-        Shape(testDescription: "uniqueness against one more", outcomes: ["shared", "unique"]) {
-            scenario in
+        KnownProgram(
+            "uniqueness against one more", outcomes: ["shared", "unique"], everyOrder: true
+        ) { scenario in
             let thing = Thing()
             let (holder, other, third) = (Holder(thing), Holder(), Holder())
             other.weakly = thing
@@ -185,17 +181,8 @@ struct CountsTests {
         },
     ]
 
-    @Test("no outcome is lost", arguments: shapes)
-    func reduced(shape: Shape) {
-        var options = Exploration.Options()
-        options.reduction = false
-        let all = explore(options: options, shape.describe)
-        options.reduction = true
-        let reduced = explore(options: options, shape.describe)
-        #expect(Set(all.outcomes.keys) == shape.outcomes, "\(all.text())")
-        #expect(Set(reduced.outcomes.keys) == shape.outcomes, "\(reduced.text())")
-        #expect(Set(reduced.findings.map(\.description)) == Set(all.findings.map(\.description)))
-    }
+    @Test("no outcome is lost", arguments: programs)
+    func reduced(_ program: KnownProgram) { program.check() }
 
     @Test("each interleaving is visited once, although the exploration starts over")
     func visited() throws {

@@ -8,8 +8,10 @@ import Testing
 @Suite("Attempts right before a release", .needsTheLab)
 struct EarlyAttemptTests {
     /// The holder of a lock sets a flag; another thread reads it, and then tries to take the lock.
-    static func seesAndTries(_ lock: some Lock) -> (Scenario) -> Void {
-        { scenario in
+    private static func seesAndTries(
+        _ description: String, _ lock: some Lock, outcomes: Set<String> = all
+    ) -> KnownProgram {
+        KnownProgram(description, outcomes: outcomes, everyOrder: true) { scenario in
             let (flag, lock, seen) = (Box(Atomic(false)), lock.fresh(), Seen())
             scenario.thread("holder") {
                 lock.hold { flag.value.store(true, ordering: .relaxed) }
@@ -22,34 +24,35 @@ struct EarlyAttemptTests {
         }
     }
 
+    private static let all: Set = [
+        "down taken", "down refused", "raised taken", "raised refused",
+    ]
+
     @Test(
-        "an attempt to take any kind of lock can fail although its holder has made its last step",
-        arguments: [false, true])
-    func everyKind(reduction: Bool) {
-        let all = ["down taken", "down refused", "raised taken", "raised refused"]
-        var options = Exploration.Options()
-        options.reduction = reduction
-        for describe in [
-            Self.seesAndTries(PlainLock()), Self.seesAndTries(SwiftMutex()),
-            Self.seesAndTries(WriterLock()), Self.seesAndTries(WriterLock(attemptsToRead: true)),
-            Self.seesAndTries(WriterLock(holdsToRead: true)), Self.seesAndTries(Recursive()),
-        ] {
-            let exploration = explore(options: options, describe)
-            #expect(exploration.survives, "\(exploration.summary)")
-            #expect(Set(exploration.outcomes.keys) == Set(all))
-        }
-    }
+        "an attempt can fail although the lock's holder has made its last step", arguments: kinds)
+    func everyKind(_ program: KnownProgram) { program.check() }
 
-    @Test("a reader's attempt succeeds while another reader holds the lock")
-    func readers() {
-        let exploration = explore(
-            Self.seesAndTries(WriterLock(holdsToRead: true, attemptsToRead: true)))
-        #expect(Set(exploration.outcomes.keys) == ["down taken", "raised taken"])
-    }
+    private static let kinds = [
+        seesAndTries("an NSLock", PlainLock()),
+        seesAndTries("a `Mutex`", SwiftMutex()),
+        seesAndTries("a writer's lock", WriterLock()),
+        seesAndTries("a reader's attempt at a writer's lock", WriterLock(attemptsToRead: true)),
+        seesAndTries("a writer's attempt at a reader's lock", WriterLock(holdsToRead: true)),
+        seesAndTries("a recursive lock", Recursive()),
+        seesAndTries(
+            "not a reader's attempt at a reader's lock",
+            WriterLock(holdsToRead: true, attemptsToRead: true),
+            outcomes: ["down taken", "raised taken"]),
+    ]
 
-    @Test("an attempt after a join of the holder succeeds")
-    func afterJoin() {
-        let exploration = explore { scenario in
+    @Test("has its known result", arguments: programs)
+    func known(_ program: KnownProgram) { program.check() }
+
+    private static let programs = [
+        KnownProgram(
+            "an attempt after a join of the holder succeeds",
+            outcomes: ["taken taken", "refused taken"]
+        ) { scenario in
             let (shared, lock, seen) = (Shared(), NSLock(), Seen())
             scenario.thread("starter") {
                 let holder = ThreadEntryPointTests.start { lock.withLock { shared.value = 1 } }
@@ -59,15 +62,11 @@ struct EarlyAttemptTests {
                 seen.note(lock.try() ? "taken" : "refused")
             }
             scenario.outcome { seen.text }
-        }
-        #expect(
-            Set(exploration.outcomes.keys) == ["taken taken", "refused taken"],
-            "\(exploration.summary)")
-    }
-
-    @Test("an attempt after a later release of the holder succeeds")
-    func afterALaterRelease() {
-        let exploration = explore { scenario in
+        },
+        KnownProgram(
+            "an attempt after a later release of the holder succeeds", .deadlock,
+            outcomes: ["before taken", "before refused", "after taken"]
+        ) { scenario in
             let (shared, inner, outer, seen) = (Shared(), NSLock(), NSLock(), Seen())
             scenario.thread("holder") {
                 outer.withLock { inner.withLock { shared.value = 1 } }
@@ -77,17 +76,8 @@ struct EarlyAttemptTests {
                 seen.note((isDone ? "after " : "before ") + (inner.try() ? "taken" : "refused"))
             }
             scenario.outcome { seen.text }
-        }
-        #expect(
-            Set(exploration.outcomes.keys) == ["before taken", "before refused", "after taken"],
-            "\(exploration.summary)")
-    }
-
-    @Test("a loop of attempts ends", arguments: [false, true])
-    func triesAgainAndAgain(reduction: Bool) {
-        var options = Exploration.Options()
-        options.reduction = reduction
-        let exploration = explore(options: options) { scenario in
+        },
+        KnownProgram("a loop of attempts ends", everyOrder: true) { scenario in
             let (shared, lock, flag) = (Shared(), NSLock(), Box(Atomic(false)))
             scenario.thread("holder") {
                 lock.withLock {
@@ -104,10 +94,8 @@ struct EarlyAttemptTests {
                 lock.unlock()
             }
             scenario.check { try Scenario.require(shared.value == 2, "an increment was lost") }
-        }
-        #expect(exploration.survives, "\(exploration.summary)")
-        #expect(exploration.coverage == .all)
-    }
+        },
+    ]
 
     @Test("two threads that give way to each other end, whichever attempts come early")
     func giveWay() {
@@ -151,11 +139,7 @@ struct EarlyAttemptTests {
         scenario.check { try Scenario.require(shared.other == 0, "the lock is still taken") }
     }
 
-    static let options: Exploration.Options = {
-        var options = Exploration.Options()
-        options.failingKinds = [.failedCheck]
-        return options
-    }()
+    static let options = Exploration.Options.with { $0.failingKinds = [.failedCheck] }
 
     @Test("the minus in a schedule marks the early attempt, and a replay reproduces it")
     func schedule() throws {
@@ -228,7 +212,7 @@ final class Seen: @unchecked Sendable {
     var text: String { texts.pointee.joined(separator: " ") }
 }
 
-protocol Lock {
+protocol Lock: Sendable {
     func fresh() -> Self
     func hold(_ body: () -> Void)
     /// Takes the lock and releases it again, if it is free.
@@ -255,7 +239,7 @@ struct Recursive: Lock {
     func attempt() -> Bool { lock.try() && released(lock.unlock) }
 }
 
-struct SwiftMutex: Lock {
+struct SwiftMutex: Lock, @unchecked Sendable {
     let mutex = Box(Mutex(()))
     func fresh() -> Self { Self() }
     func hold(_ body: () -> Void) { mutex.value.withLock { _ in body() } }
@@ -270,9 +254,7 @@ struct WriterLock: Lock {
     func fresh() -> Self { Self(holdsToRead: holdsToRead, attemptsToRead: attemptsToRead) }
 
     func hold(_ body: () -> Void) {
-        if holdsToRead { lock.lockToRead() } else { lock.lockToWrite() }
-        body()
-        lock.unlock()
+        if holdsToRead { lock.read(body) } else { lock.write(body) }
     }
 
     func attempt() -> Bool {
@@ -280,15 +262,32 @@ struct WriterLock: Lock {
     }
 }
 
-final class ReadWriteLock {
+final class ReadWriteLock: @unchecked Sendable {
     private let lock = UnsafeMutablePointer<pthread_rwlock_t>.allocate(capacity: 1)
 
     init() { pthread_rwlock_init(lock, nil) }
-    deinit { lock.deallocate() }
+
+    deinit {
+        pthread_rwlock_destroy(lock)
+        lock.deallocate()
+    }
+
+    func read(_ body: () -> Void) {
+        lockToRead()
+        body()
+        unlock()
+    }
+
+    func write(_ body: () -> Void) {
+        lockToWrite()
+        body()
+        unlock()
+    }
 
     func lockToRead() { pthread_rwlock_rdlock(lock) }
     func lockToWrite() { pthread_rwlock_wrlock(lock) }
     func tryToRead() -> Bool { pthread_rwlock_tryrdlock(lock) == 0 }
     func tryToWrite() -> Bool { pthread_rwlock_trywrlock(lock) == 0 }
+    static let unlocks = place(1)
     func unlock() { pthread_rwlock_unlock(lock) }
 }

@@ -8,7 +8,7 @@ import Testing
 @Suite("The lab reports what it cannot see", .needsTheLab)
 struct BlockedEntryPointTests {
     /// Blocks until data is written to the pipe, which never happens.
-    private static func readFromPipe() {
+    static func readFromPipe() {
         var ends: [Int32] = [0, 0]
         precondition(pipe(&ends) == 0)
         var byte: UInt8 = 0
@@ -37,7 +37,7 @@ struct BlockedEntryPointTests {
         _ exploration: Exploration, in function: String,
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
-        guard case .blocked(let thread, let place) = exploration.inconclusive else {
+        guard let (thread, place) = exploration.blocked else {
             Issue.record("\(exploration.summary)", sourceLocation: sourceLocation)
             return
         }
@@ -52,9 +52,7 @@ struct BlockedEntryPointTests {
     private func expectNextExplorationWorks(sourceLocation: SourceLocation = #_sourceLocation) {
         let exploration = explore { scenario in
             let (shared, lock) = (Shared(), NSLock())
-            for name in ["first", "second"] {
-                scenario.thread(name) { lock.withLock { shared.value += 1 } }
-            }
+            scenario.threads("first", "second") { lock.withLock { shared.value += 1 } }
         }
         #expect(exploration.survives, "\(exploration.summary)", sourceLocation: sourceLocation)
     }
@@ -99,11 +97,7 @@ struct BlockedEntryPointTests {
                 shared.value = 2
             }
         }
-        guard case .blocked(let thread, _) = exploration.inconclusive else {
-            Issue.record("\(exploration.summary)")
-            return
-        }
-        #expect(thread == "started thread 2")
+        #expect(exploration.blocked?.thread == "started thread 2", "\(exploration.summary)")
         expectNextExplorationWorks()
     }
 

@@ -7,42 +7,6 @@ import Testing
 
 @Suite("The lab controls conditions and semaphores", .needsTheLab)
 struct ConditionEntryPointTests {
-    /// Room for one item.
-    final class Buffer: @unchecked Sendable {
-        private let condition = NSCondition()
-        private var item: Int?
-        private let waitsInLoop: Bool
-
-        init(waitsInLoop: Bool) {
-            self.waitsInLoop = waitsInLoop
-        }
-
-        private func wait(while isUnfit: () -> Bool) {
-            if waitsInLoop {
-                while isUnfit() { condition.wait() }
-            } else if isUnfit() {
-                condition.wait()
-            }
-        }
-
-        func put(_ item: Int) {
-            condition.lock()
-            wait { self.item != nil }
-            self.item = item
-            condition.broadcast()
-            condition.unlock()
-        }
-
-        func take() -> Int? {
-            condition.lock()
-            defer { condition.unlock() }
-            wait { item == nil }
-            defer { item = nil }
-            condition.broadcast()
-            return item
-        }
-    }
-
     @Test("has its known result", arguments: conditions + semaphores)
     func known(_ program: KnownProgram) { program.check() }
 
@@ -58,12 +22,10 @@ struct ConditionEntryPointTests {
         ) { waitForFlag($0, locksFirst: false) },
         KnownProgram("one signal wakes one thread", .deadlock, alwaysFails: true) { scenario in
             let condition = NSCondition()
-            for name in ["first", "second"] {
-                scenario.thread(name) {
-                    condition.lock()
-                    condition.wait()
-                    condition.unlock()
-                }
+            scenario.threads("first", "second") {
+                condition.lock()
+                condition.wait()
+                condition.unlock()
             }
             scenario.thread("signaller") { condition.signal() }
         },
@@ -158,6 +120,16 @@ struct ConditionEntryPointTests {
     ]
 
     private static let semaphores = [
+        KnownProgram(
+            "a semaphore that no thread signals: a deadlock", .deadlock,
+            sentence: "'only' waits at \(place(5)) for a semaphore to be signalled"
+        ) { scenario in
+            let semaphore = DispatchSemaphore(value: 1)
+            scenario.thread("only") {
+                semaphore.wait()
+                semaphore.wait()
+            }
+        },
         KnownProgram("a semaphore of one is a lock") { count($0, DispatchSemaphore(value: 1)) },
         KnownProgram("a semaphore of two is not", .overlap) {
             count($0, DispatchSemaphore(value: 2))
@@ -226,62 +198,10 @@ struct ConditionEntryPointTests {
 
     private static func count(_ scenario: Scenario, _ semaphore: DispatchSemaphore) {
         let shared = Shared()
-        for name in ["left", "right"] {
-            scenario.thread(name) {
-                semaphore.wait()
-                shared.value += 1
-                semaphore.signal()
-            }
+        scenario.threads("left", "right") {
+            semaphore.wait()
+            shared.value += 1
+            semaphore.signal()
         }
-    }
-
-    private func oneProducerTwoConsumers(waitsInLoop: Bool) -> Exploration {
-        var options = Exploration.Options()
-        options.preemptionBound = 2
-        return explore(options: options) { scenario in
-            let buffer = Buffer(waitsInLoop: waitsInLoop)
-            let taken = Scenario.Log<Int?>()
-            scenario.thread("producer") { for item in 1...2 { buffer.put(item) } }
-            for name in ["first", "second"] {
-                scenario.thread(name) { taken.append(buffer.take()) }
-            }
-            scenario.check {
-                try Scenario.require(
-                    taken.entries.allSatisfy { $0 != nil }, "took what was not there")
-                try Scenario.require(Set(taken.entries).count == 2, "took one twice")
-            }
-        }
-    }
-
-    @Test("a bounded buffer whose threads wait in a loop does not fail")
-    func boundedBuffer() {
-        let exploration = oneProducerTwoConsumers(waitsInLoop: true)
-        #expect(
-            exploration.inconclusive == nil && exploration.failing == 0, "\(exploration.summary)")
-    }
-
-    @Test("with `if` instead of `while` a thread takes an item that is not there")
-    func ifInPlaceOfWhile() {
-        let exploration = oneProducerTwoConsumers(waitsInLoop: false)
-        #expect(
-            exploration.reasons(.failedCheck).contains("took what was not there"),
-            "\(exploration.summary)")
-    }
-
-    @Test("a semaphore that no thread signals: a deadlock")
-    func semaphoreForEver() {
-        var lastWait = ""
-        let exploration = explore { scenario in
-            let semaphore = DispatchSemaphore(value: 1)
-            lastWait = place(3)
-            scenario.thread("only") {
-                semaphore.wait()
-                semaphore.wait()
-            }
-        }
-        #expect(
-            exploration.reasons(.deadlock) == [
-                "'only' waits at \(lastWait) for a semaphore to be signalled"
-            ], "\(exploration.summary)")
     }
 }

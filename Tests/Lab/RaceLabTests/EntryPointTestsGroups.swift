@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The lab controls dispatch groups", .needsTheLab)
 struct GroupEntryPointTests {
-    @Test("has its known result", arguments: waits + notifications)
+    @Test("has its known result", arguments: waits + notifications + others)
     func known(_ program: KnownProgram) { program.check() }
 
     private static let waits = [
@@ -229,12 +229,23 @@ struct GroupEntryPointTests {
         #expect(trace.steps.map(\.kind) == [.modify, .enter])
     }
 
-    @Test(
-        "a group that is left more often than it was entered ends the process, as without the lab")
-    func leftTooOften() {
-        var options = Exploration.Options()
-        options.isolation = .childProcess()
-        let exploration = explore(options: options) { scenario in
+    @Test("a group that was entered before the scenario is inconclusive")
+    func enteredBefore() throws {
+        let group = DispatchGroup()
+        group.enter()
+        defer { group.leave() }
+        let exploration = explore { scenario in
+            scenario.thread("only") { group.wait() }
+        }
+        let place = try #require(exploration.uncontrolled, "\(exploration.text())").place
+        #expect(place.contains("EntryPointTestsGroups.swift"))
+    }
+
+    private static let others = [
+        KnownProgram(
+            "a group that is left more often than it was entered ends the process, as without the lab",
+            .crash, options: .isolated
+        ) { scenario in
             let (group, shared) = (DispatchGroup(), Shared())
             scenario.thread("first") {
                 group.enter()
@@ -242,30 +253,9 @@ struct GroupEntryPointTests {
                 group.leave()
             }
             scenario.thread("second") { group.leave() }
-        }
-        #expect(exploration.findings.first?.kind == .crash, "\(exploration.text())")
-    }
-
-    @Test("a group that was entered before the scenario is inconclusive")
-    func enteredBefore() {
-        let group = DispatchGroup()
-        group.enter()
-        defer { group.leave() }
-        let exploration = explore { scenario in
-            scenario.thread("only") { group.wait() }
-        }
-        guard case .uncontrolled(_, let place)? = exploration.inconclusive else {
-            Issue.record("\(exploration.text())")
-            return
-        }
-        #expect(place.contains("EntryPointTestsGroups.swift"))
-    }
-
-    @Test("reduction loses no outcome of groups", arguments: [false, true])
-    func reduced(reduction: Bool) {
-        var options = Exploration.Options()
-        options.reduction = reduction
-        let exploration = explore(options: options) { scenario in
+        },
+        KnownProgram("reduction loses no outcome of groups", outcomes: possible, everyOrder: true) {
+            scenario in
             let (group, log) = (DispatchGroup(), Scenario.Log<String>())
             group.enter()
             scenario.thread("leaver") {
@@ -278,18 +268,19 @@ struct GroupEntryPointTests {
                 log.append("\(group.wait(timeout: .now()) == .success)")
             }
             scenario.outcome { log.entries.joined() }
-        }
-        // "a" comes before "c", and a successful wait comes after "a".
-        let orders = Set(exploration.outcomes.keys)
-        let all =
-            Self.orders(of: ["a", "b", "c", "true"]) + Self.orders(of: ["a", "b", "c", "false"])
+        },
+    ]
+
+    /// "a" comes before "c", and a successful wait comes after "a".
+    private static let possible: Set<String> = {
+        let all = orders(of: ["a", "b", "c", "true"]) + orders(of: ["a", "b", "c", "false"])
         let possible = all.filter { order in
             let at = { (word: String) -> Int in order.firstIndex(of: word) ?? -1 }
             return at("a") < at("b") && at("a") < at("c")
                 && (at("true") < 0 || at("a") < at("true"))
         }
-        #expect(orders == Set(possible.map { $0.joined() }), "\(exploration.text())")
-    }
+        return Set(possible.map { $0.joined() })
+    }()
 
     private static func orders(of words: [String]) -> [[String]] {
         if words.isEmpty { return [[]] }
@@ -395,16 +386,13 @@ struct WorkItemEntryPointTests {
             scenario.thread("performer") { item.perform() }
             scenario.thread("canceler") { item.cancel() }
         }
-        guard case .uncontrolled? = exploration.inconclusive else {
-            Issue.record("\(exploration.text())")
-            return
-        }
+        #expect(exploration.uncontrolled != nil, "\(exploration.text())")
     }
 }
 
 @Suite("The lab controls concurrentPerform", .needsTheLab)
 struct ConcurrentPerformTests {
-    @Test("has its known result", arguments: programs)
+    @Test("has its known result", arguments: programs + few)
     func known(_ program: KnownProgram) { program.check() }
 
     private static let programs = [
@@ -448,7 +436,33 @@ struct ConcurrentPerformTests {
                 try Scenario.require(shared.value == 100 && before.value == 200, "\(before.value)")
             }
         },
+        KnownProgram(
+            "rounds that wait for each other in opposite order: a deadlock", .deadlock,
+            alwaysFails: false, reason: ["'only' waits at ", " to end"]
+        ) { scenario in
+            let locks = [NSLock(), NSLock()]
+            scenario.thread("only") {
+                DispatchQueue.concurrentPerform(iterations: 2) { number in
+                    locks[number].withLock { locks[1 - number].withLock {} }
+                }
+            }
+        },
     ]
+
+    private static let few = (0...1).map { count in
+        KnownProgram("as few rounds as \(count) run on the calling thread", threads: ["only"]) {
+            scenario in
+            let (shared, lock) = (Shared(), NSRecursiveLock())
+            scenario.thread("only") {
+                lock.withLock {
+                    DispatchQueue.concurrentPerform(iterations: count) { _ in
+                        lock.withLock { shared.value += 1 }
+                    }
+                }
+            }
+            scenario.check { try Scenario.require(shared.value == count, "\(shared.value)") }
+        }
+    }
 
     private static func perform(_ scenario: Scenario, isLocked: Bool) {
         let (shared, lock) = (Shared(), NSLock())
@@ -461,37 +475,6 @@ struct ConcurrentPerformTests {
             shared.value += 1
         }
         scenario.check { try Scenario.require(shared.value == 3, "\(shared.value)") }
-    }
-
-    @Test("a single round, or none, runs on the calling thread", arguments: 0...1)
-    func few(count: Int) {
-        let exploration = explore { scenario in
-            let (shared, lock) = (Shared(), NSRecursiveLock())
-            scenario.thread("only") {
-                lock.withLock {
-                    DispatchQueue.concurrentPerform(iterations: count) { _ in
-                        lock.withLock { shared.value += 1 }
-                    }
-                }
-            }
-            scenario.check { try Scenario.require(shared.value == count, "\(shared.value)") }
-        }
-        #expect(exploration.survives && exploration.threads == ["only"], "\(exploration.text())")
-    }
-
-    @Test("rounds that wait for each other in opposite order: a deadlock")
-    func deadlock() {
-        let exploration = explore { scenario in
-            let locks = [NSLock(), NSLock()]
-            scenario.thread("only") {
-                DispatchQueue.concurrentPerform(iterations: 2) { number in
-                    locks[number].withLock { locks[1 - number].withLock {} }
-                }
-            }
-        }
-        let reason = exploration.reasons(.deadlock).first ?? exploration.summary
-        #expect(reason.contains("'only' waits at ") && reason.contains(" to end"), "\(reason)")
-        #expect(exploration.passingSchedule != nil)
     }
 
     @Test("too many rounds: inconclusive, and the process continues")

@@ -298,15 +298,8 @@ struct UncontrolledTests {
     private static func take(_ lock: any NSLocking) { lock.lock() }
     private static func give(_ lock: any NSLocking) { lock.unlock() }
 
-    /// In a child process, because the operation continues in its process.
-    private static var isolated: Exploration.Options {
-        var options = Exploration.Options()
-        options.isolation = .childProcess()
-        return options
-    }
-
     private func expectNamed(_ exploration: Exploration, _ words: String, line: Int = #line) {
-        guard case .uncontrolled(let what, let place)? = exploration.inconclusive else {
+        guard let (what, place) = exploration.uncontrolled else {
             Issue.record("\(exploration.text())")
             return
         }
@@ -315,9 +308,11 @@ struct UncontrolledTests {
         #expect(!exploration.survives)
     }
 
+    // In a child process, because the operation continues in its process.
+
     @Test("in a thread", arguments: cases + casesInThreads)
     func inThread(_ example: Case) {
-        let exploration = explore(options: Self.isolated) { scenario in
+        let exploration = explore(options: .isolated) { scenario in
             let shared = Shared()
             scenario.thread("maker") {
                 shared.value += 1
@@ -331,7 +326,7 @@ struct UncontrolledTests {
 
     @Test("during set-up", arguments: tasks + cases)
     func inSetUp(_ example: Case) {
-        let exploration = explore(options: Self.isolated) { scenario in
+        let exploration = explore(options: .isolated) { scenario in
             let shared = Shared()
             example.make(shared)
             scenario.thread("only") { shared.other = 1 }
@@ -341,7 +336,7 @@ struct UncontrolledTests {
 
     @Test("in a check")
     func inCheck() {
-        let exploration = explore(options: Self.isolated) { scenario in
+        let exploration = explore(options: .isolated) { scenario in
             let shared = Shared()
             scenario.thread("only") { shared.other = 1 }
             scenario.check { Task { await Self.signaled(shared) } }
@@ -378,38 +373,52 @@ struct UncontrolledTests {
             if isJoined { pthread_join(thread, nil) } else { pthread_detach(thread) }
             scenario.thread("only") { shared.other = 1 }
         }
-        if isJoined {
-            #expect(exploration.survives, "\(exploration.text())")
-        } else {
-            guard case .uncontrolled? = exploration.inconclusive else {
-                Issue.record("\(exploration.text())")
-                return
-            }
-        }
+        #expect(exploration.survives == isJoined, "\(exploration.text())")
+        #expect((exploration.uncontrolled == nil) == isJoined)
     }
 
     private static let semaphore = DispatchSemaphore(value: 0)
 
-    @Test(
-        "a wait for a signal from outside", arguments: ["semaphore", "condition", "group"])
-    func signalledOutside(kind: String) {
-        let (semaphore, condition) = (DispatchSemaphore(value: 0), NSCondition())
+    /// What a thread can wait for without an end.
+    private struct Waitable: @unchecked Sendable {
+        static let kinds = ["semaphore", "condition", "group"]
+        private let semaphore = DispatchSemaphore(value: 0)
+        private let condition = NSCondition()
         let group = DispatchGroup()
+
+        func wait(for kind: String) {
+            switch kind {
+            case "semaphore": semaphore.wait()
+            case "condition": condition.withLock { condition.wait() }
+            default:
+                group.enter()
+                group.wait()
+            }
+        }
+    }
+
+    @Test("a wait for a signal from outside", arguments: Waitable.kinds)
+    func signalledOutside(kind: String) {
+        let waitable = Waitable()
         let exploration = explore { scenario in
             let shared = Shared()
             scenario.thread("waiter") {
                 shared.value = 1
-                switch kind {
-                case "semaphore": semaphore.wait()
-                case "condition": condition.withLock { condition.wait() }
-                default:
-                    group.enter()
-                    group.wait()
-                }
+                waitable.wait(for: kind)
             }
             scenario.thread("other") { shared.other = 1 }
         }
         expectNamed(exploration, "outside of the scenario")
+    }
+
+    @Test("the same, made by the scenario: a deadlock", arguments: Waitable.kinds)
+    func signalledInside(kind: String) {
+        let exploration = explore { scenario in
+            let waitable = Waitable()
+            waitable.group.enter()
+            scenario.thread("waiter") { waitable.wait(for: kind) }
+        }
+        #expect(exploration.inconclusive == nil && exploration.findings.map(\.kind) == [.deadlock])
     }
 
     @Test("a semaphore in a global, even if the scenario is the first to use it")
@@ -439,25 +448,6 @@ struct UncontrolledTests {
             scenario.thread("waiter") { while !Self.isReady {} }
         }
         expectNamed(exploration, "a change of a global")
-    }
-
-    @Test(
-        "the same, made by the scenario: a deadlock",
-        arguments: ["semaphore", "condition", "group"])
-    func signalledInside(kind: String) {
-        let exploration = explore { scenario in
-            let (semaphore, condition) = (DispatchSemaphore(value: 0), NSCondition())
-            let group = DispatchGroup()
-            group.enter()
-            scenario.thread("waiter") {
-                switch kind {
-                case "semaphore": semaphore.wait()
-                case "condition": condition.withLock { condition.wait() }
-                default: group.wait()
-                }
-            }
-        }
-        #expect(exploration.inconclusive == nil && exploration.findings.map(\.kind) == [.deadlock])
     }
 
     @MainActor private final class Model {

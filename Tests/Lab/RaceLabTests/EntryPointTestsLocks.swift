@@ -3,40 +3,18 @@ import RaceLab
 import RaceLabTesting
 import Testing
 
-/// The variables that threads share in these tests.
-final class Shared: @unchecked Sendable {
-    var value = 0
-    var other = 0
-    var isReady = false
-    var items: [Int] = []
-}
-
-/// The file and line of the code that follows, as findings name them.
-func place(_ offset: Int = 0, file: String = #fileID, line: Int = #line) -> String {
-    "\(file.split(separator: "/").last!):\(line + offset)"
-}
-
-extension Exploration {
-    /// The reasons of the findings of one kind.
-    func reasons(_ kind: Exploration.Finding.Kind) -> [String] {
-        findings.filter { $0.kind == kind }.map(\.reason)
-    }
-}
-
 @Suite("The lab controls locks of Foundation", .needsTheLab)
 struct LockEntryPointTests {
-    @Test("has its known result", arguments: plain + timed + shared)
+    @Test("has its known result", arguments: plain + timed + shared + deadlocks)
     func known(_ program: KnownProgram) { program.check() }
 
     private static let plain = [
         KnownProgram("an NSLock prevents a data race", explored: 2...(.max)) { scenario in
             let (shared, lock) = (Shared(), NSLock())
-            for name in ["first", "second"] {
-                scenario.thread(name) {
-                    lock.lock()
-                    shared.value += 1
-                    lock.unlock()
-                }
+            scenario.threads("first", "second") {
+                lock.lock()
+                shared.value += 1
+                lock.unlock()
             }
             scenario.check { try Scenario.require(shared.value == 2, "an increment was lost") }
         },
@@ -76,10 +54,8 @@ struct LockEntryPointTests {
         KnownProgram("a recursive lock can be taken again by its owner, and needs as many releases")
         { scenario in
             let (shared, lock) = (Shared(), NSRecursiveLock())
-            for name in ["first", "second"] {
-                scenario.thread(name) {
-                    lock.withLock { lock.withLock { shared.value += 1 } }
-                }
+            scenario.threads("first", "second") {
+                lock.withLock { lock.withLock { shared.value += 1 } }
             }
             scenario.check { try Scenario.require(shared.value == 2, "an increment was lost") }
         },
@@ -117,12 +93,10 @@ struct LockEntryPointTests {
         },
         KnownProgram("and only then") { scenario in
             let (shared, lock) = (Shared(), NSLock())
-            for name in ["first", "second"] {
-                scenario.thread(name) {
-                    guard lock.lock(before: Date() + 3600) else { return }
-                    shared.value += 1
-                    lock.unlock()
-                }
+            scenario.threads("first", "second") {
+                guard lock.lock(before: Date() + 3600) else { return }
+                shared.value += 1
+                lock.unlock()
             }
             scenario.check { try Scenario.require(shared.value == 2, "somebody gave up") }
         },
@@ -151,15 +125,13 @@ struct LockEntryPointTests {
             "readers share the lock, a writer excludes all others",
             outcomes: ["in out in out", "in in out out"]
         ) { scenario in
-            let (shared, lock) = (Shared(), ReadersAndWriters())
+            let (shared, lock) = (Shared(), ReadWriteLock())
             let log = Scenario.Log<String>()
-            for name in ["first", "second"] {
-                scenario.thread(name) {
-                    lock.read {
-                        log.append("in")
-                        _ = shared.value
-                        log.append("out")
-                    }
+            scenario.threads("first", "second") {
+                lock.read {
+                    log.append("in")
+                    _ = shared.value
+                    log.append("out")
                 }
             }
             scenario.thread("writer") { lock.write { shared.value += 1 } }
@@ -168,18 +140,59 @@ struct LockEntryPointTests {
         // Even if one thread releases the lock long before the other takes it.
         KnownProgram("two threads that write under the read lock race", .overlap, alwaysFails: true)
         { scenario in
-            let (shared, lock) = (Shared(), ReadersAndWriters())
-            for name in ["first", "second"] {
-                scenario.thread(name) { lock.read { shared.value += 1 } }
-            }
+            let (shared, lock) = (Shared(), ReadWriteLock())
+            scenario.threads("first", "second") { lock.read { shared.value += 1 } }
         },
         KnownProgram(
             "a reader blocks a writer, and is named when both wait forever", .deadlock,
             reason: ["that 'reader' took at"]
         ) { scenario in
-            let (lock, gate) = (ReadersAndWriters(), NSLock())
+            let (lock, gate) = (ReadWriteLock(), NSLock())
             scenario.thread("reader") { lock.read { gate.withLock {} } }
             scenario.thread("writer") { gate.withLock { lock.write {} } }
+        },
+    ]
+
+    private static let deadlocks = [
+        KnownProgram(
+            "two locks taken in opposite order: a deadlock that names all places", .deadlock,
+            sentence: "'there' waits at \(place(6)) for the lock that 'back' took at \(place(11)); "
+                + "'back' waits at \(place(11)) for the lock that 'there' took at \(place(4))"
+        ) { scenario in
+            let (one, two) = (NSLock(), NSLock())
+            scenario.thread("there") {
+                one.lock()
+                two.lock()
+                two.unlock()
+                one.unlock()
+            }
+            scenario.thread("back") {
+                two.lock()
+                one.lock()
+                one.unlock()
+                two.unlock()
+            }
+        },
+        KnownProgram(
+            "`withLock`, which is inlined without lines, is reported at its caller", .deadlock,
+            sentence: "'only' waits at \(place(5)) for the lock that it took itself at \(place(4))"
+        ) { scenario in
+            let (shared, lock) = (Shared(), NSLock())
+            scenario.thread("only") {
+                lock.withLock {
+                    shared.value = lock.withLock { 1 }
+                }
+            }
+        },
+        KnownProgram(
+            "a plain lock cannot be taken again by its owner", .deadlock,
+            sentence: "'only' waits at \(place(5)) for the lock that it took itself at \(place(4))"
+        ) { scenario in
+            let lock = NSLock()
+            scenario.thread("only") {
+                lock.lock()
+                lock.lock()
+            }
         },
     ]
 
@@ -195,72 +208,6 @@ struct LockEntryPointTests {
         }
     }
 
-    /// A readers-writer lock on the heap, where its address never changes.
-    final class ReadersAndWriters: @unchecked Sendable {
-        private let lock = UnsafeMutablePointer<pthread_rwlock_t>.allocate(capacity: 1)
-
-        init() { pthread_rwlock_init(lock, nil) }
-
-        deinit {
-            pthread_rwlock_destroy(lock)
-            lock.deallocate()
-        }
-
-        func read(_ body: () -> Void) {
-            pthread_rwlock_rdlock(lock)
-            body()
-            pthread_rwlock_unlock(lock)
-        }
-
-        func write(_ body: () -> Void) {
-            pthread_rwlock_wrlock(lock)
-            body()
-            pthread_rwlock_unlock(lock)
-        }
-    }
-
-    @Test("two NSLocks taken in opposite order: a deadlock that names all places")
-    func oppositeOrder() {
-        var places: [String] = []
-        let exploration = explore { scenario in
-            let (one, two) = (NSLock(), NSLock())
-            places = [place(2), place(3), place(8), place(9)]
-            scenario.thread("there") {
-                one.lock()
-                two.lock()
-                two.unlock()
-                one.unlock()
-            }
-            scenario.thread("back") {
-                two.lock()
-                one.lock()
-                one.unlock()
-                two.unlock()
-            }
-        }
-        let expected =
-            "'there' waits at \(places[1]) for the lock that 'back' took at \(places[2]); "
-            + "'back' waits at \(places[3]) for the lock that 'there' took at \(places[0])"
-        #expect(exploration.reasons(.deadlock) == [expected], "\(exploration.summary)")
-    }
-
-    @Test("withLock, which is inlined without lines, is reported at its caller")
-    func withLockInsideItself() {
-        var places: [String] = []
-        let exploration = explore { scenario in
-            let (shared, lock) = (Shared(), NSLock())
-            places = [place(2), place(3)]
-            scenario.thread("only") {
-                lock.withLock {
-                    shared.value = lock.withLock { 1 }
-                }
-            }
-        }
-        let expected =
-            "'only' waits at \(places[1]) for the lock that it took itself at \(places[0])"
-        #expect(exploration.reasons(.deadlock) == [expected], "\(exploration.summary)")
-    }
-
     @Test("a lock that outlives the scenario is free again after a deadlock")
     func survivingLock() {
         let (one, two) = (NSLock(), NSLock())
@@ -273,22 +220,5 @@ struct LockEntryPointTests {
             #expect(exploration.inconclusive == nil, "\(exploration.summary)")
             #expect(exploration.reasons(.deadlock).count == 1)
         }
-    }
-
-    @Test("a plain lock cannot be taken again by its owner")
-    func plainLockTwice() {
-        var places: [String] = []
-        let exploration = explore { scenario in
-            let lock = NSLock()
-            places = [place(2), place(3)]
-            scenario.thread("only") {
-                lock.lock()
-                lock.lock()
-            }
-        }
-        #expect(
-            exploration.reasons(.deadlock) == [
-                "'only' waits at \(places[1]) for the lock that it took itself at \(places[0])"
-            ], "\(exploration.summary)")
     }
 }

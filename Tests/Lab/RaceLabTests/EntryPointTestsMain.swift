@@ -12,12 +12,6 @@ struct MainQueueTests {
         nonisolated init() {}
     }
 
-    private static var isolated: Exploration.Options {
-        var options = Exploration.Options()
-        options.isolation = .childProcess()
-        return options
-    }
-
     @Test("has its known result", arguments: programs)
     func known(_ program: KnownProgram) { program.check() }
 
@@ -69,30 +63,46 @@ struct MainQueueTests {
             }
             scenario.check { try Scenario.require(log.entries == [1, 2, 3], "\(log.entries)") }
         },
-    ]
-
-    @Test("code that is isolated to the main actor runs there, with all checks of Swift 6")
-    func mainActor() {
-        let exploration = explore(options: Self.isolated) { scenario in
+        KnownProgram(
+            "code that is isolated to the main actor runs there, with all checks of Swift 6",
+            explored: 2...(.max), options: .isolated
+        ) { scenario in
             let (model, log) = (Model(), Scenario.Log<Int>())
-            for name in ["first", "second"] {
-                scenario.thread(name) {
-                    DispatchQueue.main.async {
-                        model.value += 1
-                        log.append(model.value)
-                    }
+            scenario.threads("first", "second") {
+                DispatchQueue.main.async {
+                    model.value += 1
+                    log.append(model.value)
                 }
             }
             scenario.check { try Scenario.require(log.entries == [1, 2], "\(log.entries)") }
-        }
-        #expect(exploration.survives && exploration.explored > 1, "\(exploration.text())")
-    }
+        },
+        KnownProgram(
+            "code for the main thread traps on other threads, as it does without the lab", .crash,
+            options: .isolated
+        ) { scenario in
+            let shared = Shared()
+            scenario.thread("sender") {
+                shared.value = 1
+                MainActor.assumeIsolated {}
+            }
+        },
+        KnownProgram("code for other threads traps on the main thread", .crash, options: .isolated)
+        { scenario in
+            let shared = Shared()
+            scenario.thread("sender") {
+                DispatchQueue.main.async {
+                    shared.value = 1
+                    dispatchPrecondition(condition: .notOnQueue(.main))
+                }
+            }
+        },
+    ]
 
     @Test("checks for the main thread succeed there", arguments: [true, false])
     func checks(isSync: Bool) {
         let key = DispatchSpecificKey<Int>()
         DispatchQueue.main.setSpecific(key: key, value: 7)
-        let exploration = explore(options: Self.isolated) { scenario in
+        let exploration = explore(options: .isolated) { scenario in
             let (model, log) = (Model(), Scenario.Log<String>())
             let ask: @Sendable () -> Void = {
                 dispatchPrecondition(condition: .onQueue(.main))
@@ -114,39 +124,15 @@ struct MainQueueTests {
         #expect(exploration.survives, "\(exploration.text())")
     }
 
-    @Test("code for the main thread traps on other threads, as it does without the lab")
-    func elsewhere() {
-        let exploration = explore(options: Self.isolated) { scenario in
-            let shared = Shared()
-            scenario.thread("sender") {
-                shared.value = 1
-                MainActor.assumeIsolated {}
-            }
-        }
-        #expect(exploration.findings.first?.kind == .crash, "\(exploration.text())")
-        let not = explore(options: Self.isolated) { scenario in
-            let shared = Shared()
-            scenario.thread("sender") {
-                DispatchQueue.main.async {
-                    shared.value = 1
-                    dispatchPrecondition(condition: .notOnQueue(.main))
-                }
-            }
-        }
-        #expect(not.findings.first?.kind == .crash, "\(not.text())")
-    }
-
     @Test("all work runs on one thread, including synchronous work", arguments: [true, false])
     func oneThread(waits: Bool) {
         let exploration = explore { scenario in
             let log = Scenario.Log<pthread_t>()
-            for name in ["first", "second"] {
-                scenario.thread(name) {
-                    if waits {
-                        DispatchQueue.main.sync { log.append(pthread_self()) }
-                    } else {
-                        DispatchQueue.main.async { log.append(pthread_self()) }
-                    }
+            scenario.threads("first", "second") {
+                if waits {
+                    DispatchQueue.main.sync { log.append(pthread_self()) }
+                } else {
+                    DispatchQueue.main.async { log.append(pthread_self()) }
                 }
             }
             scenario.check { try Scenario.require(Set(log.entries).count == 1, "several threads") }
@@ -158,56 +144,13 @@ struct MainQueueTests {
 
 @Suite("Work that is sent to queues during set-up", .needsTheLab)
 struct SetUpWorkTests {
-    @Test(
-        "runs before the threads begin, on every kind of queue",
-        arguments: DispatchQueueEntryPointTests.Kind.allCases)
-    func done(on kind: DispatchQueueEntryPointTests.Kind) {
-        let exploration = explore { scenario in
-            let queue = kind.queue
-            let shared = Shared()
-            queue.async {
-                queue.async { shared.value += 1 }
-                shared.value += 1
-            }
-            scenario.thread("only") { shared.value += 1 }
-            scenario.check { try Scenario.require(shared.value == 3, "\(shared.value)") }
-        }
-        #expect(exploration.survives && exploration.explored == 1, "\(exploration.text())")
-    }
+    private typealias Kind = DispatchQueueEntryPointTests.Kind
 
-    @Test(
-        "runs when set-up waits for it",
-        arguments: DispatchQueueEntryPointTests.Kind.allCases)
-    func waits(on kind: DispatchQueueEntryPointTests.Kind) {
-        let exploration = explore { scenario in
-            let queue = kind.queue
-            let (semaphore, condition) = (DispatchSemaphore(value: 0), NSCondition())
-            let shared = Shared()
-            queue.async {
-                shared.value += 1
-                semaphore.signal()
-            }
-            semaphore.wait()
-            queue.async {
-                condition.lock()
-                shared.value += 1
-                condition.signal()
-                condition.unlock()
-            }
-            condition.lock()
-            while shared.value < 2 { condition.wait() }
-            condition.unlock()
-            queue.async { shared.value += 1 }
-            queue.sync { shared.value *= 2 }
-            scenario.thread("only") { shared.other = shared.value }
-            scenario.check { try Scenario.require(shared.other == 6, "\(shared.other)") }
-        }
-        #expect(exploration.survives, "\(exploration.text())")
-    }
+    @Test("has its known result", arguments: programs + kinds)
+    func known(_ program: KnownProgram) { program.check() }
 
-    @Test("runs in the order of each queue")
-    func ordered() {
-        let exploration = explore { scenario in
+    private static let programs = [
+        KnownProgram("runs in the order of each queue") { scenario in
             let (shared, queue) = (Shared(), DispatchQueue(label: "serial"))
             queue.async {
                 queue.async { shared.items.append(2) }
@@ -217,6 +160,44 @@ struct SetUpWorkTests {
             scenario.thread("only") { shared.value = 1 }
             scenario.check { try Scenario.require(shared.items == [1, 2], "\(shared.items)") }
         }
-        #expect(exploration.survives, "\(exploration.text())")
+    ]
+
+    private static let kinds = Kind.allCases.flatMap { kind in
+        [
+            KnownProgram("runs before the threads begin, on a \(kind) queue", explored: 1...1) {
+                scenario in
+                let queue = kind.queue
+                let shared = Shared()
+                queue.async {
+                    queue.async { shared.value += 1 }
+                    shared.value += 1
+                }
+                scenario.thread("only") { shared.value += 1 }
+                scenario.check { try Scenario.require(shared.value == 3, "\(shared.value)") }
+            },
+            KnownProgram("runs when set-up waits for it, on a \(kind) queue") { scenario in
+                let queue = kind.queue
+                let (semaphore, condition) = (DispatchSemaphore(value: 0), NSCondition())
+                let shared = Shared()
+                queue.async {
+                    shared.value += 1
+                    semaphore.signal()
+                }
+                semaphore.wait()
+                queue.async {
+                    condition.lock()
+                    shared.value += 1
+                    condition.signal()
+                    condition.unlock()
+                }
+                condition.lock()
+                while shared.value < 2 { condition.wait() }
+                condition.unlock()
+                queue.async { shared.value += 1 }
+                queue.sync { shared.value *= 2 }
+                scenario.thread("only") { shared.other = shared.value }
+                scenario.check { try Scenario.require(shared.other == 6, "\(shared.other)") }
+            },
+        ]
     }
 }

@@ -32,13 +32,11 @@ struct DispatchQueueEntryPointTests {
     func increments(on kind: Kind, waits: Bool) {
         let exploration = explore { scenario in
             let (shared, queue) = (Shared(), kind.queue)
-            for name in ["first", "second"] {
-                scenario.thread(name) {
-                    if waits {
-                        queue.sync { shared.value += 1 }
-                    } else {
-                        queue.async { shared.value += 1 }
-                    }
+            scenario.threads("first", "second") {
+                if waits {
+                    queue.sync { shared.value += 1 }
+                } else {
+                    queue.async { shared.value += 1 }
                 }
             }
             scenario.check { try Scenario.require(shared.value == 2, "an increment was lost") }
@@ -64,45 +62,34 @@ struct DispatchQueueEntryPointTests {
             let shared = Shared()
             let queue = DispatchQueue(label: "serial")
             queue.setSpecific(key: key, value: 7)
-            for name in ["first", "second"] {
-                scenario.thread(name) {
-                    let found = queue.sync {
-                        dispatchPrecondition(condition: .onQueue(queue))
-                        return DispatchQueue.getSpecific(key: key)
-                    }
-                    let failed = (try? queue.sync { throw Failure() }) == nil
-                    if found == 7, failed { queue.sync { shared.value += 1 } }
+            scenario.threads("first", "second") {
+                let found = queue.sync {
+                    dispatchPrecondition(condition: .onQueue(queue))
+                    return DispatchQueue.getSpecific(key: key)
                 }
+                let failed = (try? queue.sync { throw Failure() }) == nil
+                if found == 7, failed { queue.sync { shared.value += 1 } }
             }
             scenario.check { try Scenario.require(shared.value == 2, "not as it is outside") }
+        },
+        KnownProgram(
+            "work that waits for its own queue: a deadlock", .deadlock,
+            sentence: "'only' waits at \(place(5)) for the lock that it took itself at \(place(4))"
+        ) { scenario in
+            let queue = DispatchQueue(label: "serial")
+            scenario.thread("only") {
+                queue.sync {
+                    queue.sync {}
+                }
+            }
         },
     ]
 
     private static func readersAndWriter(_ scenario: Scenario, flags: DispatchWorkItemFlags) {
         let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
         let shared = Shared()
-        for name in ["first", "second"] {
-            scenario.thread(name) { _ = queue.sync { shared.value } }
-        }
+        scenario.threads("first", "second") { _ = queue.sync { shared.value } }
         scenario.thread("writer") { queue.sync(flags: flags) { shared.value += 1 } }
-    }
-
-    @Test("work that waits for its own queue: a deadlock")
-    func ownQueue() {
-        var places: [String] = []
-        let exploration = explore { scenario in
-            let queue = DispatchQueue(label: "serial")
-            places = [place(2), place(3)]
-            scenario.thread("only") {
-                queue.sync {
-                    queue.sync {}
-                }
-            }
-        }
-        #expect(
-            exploration.reasons(.deadlock) == [
-                "'only' waits at \(places[1]) for the lock that it took itself at \(places[0])"
-            ], "\(exploration.summary)")
     }
 
     @Test("two queues that wait for each other; a queue that outlives the scenario is free again")
@@ -168,6 +155,16 @@ struct LabQueueTests {
             scenario.check { try Scenario.require(shared.value == 2, "something was left undone") }
         },
         KnownProgram(
+            "runs work in the order in which it was sent", explored: 4...(.max),
+            threads: ["worker", "sender"]
+        ) { scenario in
+            let (shared, queue) = (Shared(), scenario.queue("worker"))
+            scenario.thread("sender") {
+                for item in 1...3 { queue.async { shared.items.append(item) } }
+            }
+            scenario.check { try Scenario.require(shared.items == [1, 2, 3], "out of order") }
+        },
+        KnownProgram(
             "work waits for later work on the same queue: a deadlock", .deadlock, alwaysFails: true,
             reason: ["waits at"]
         ) { scenario in
@@ -215,20 +212,6 @@ struct LabQueueTests {
         let queue: Scenario.Queue
 
         func dispatch(_ work: @escaping @Sendable () -> Void) { queue.async(work) }
-    }
-
-    @Test("runs work in the order in which it was sent")
-    func order() {
-        let exploration = explore { scenario in
-            let (shared, queue) = (Shared(), scenario.queue("worker"))
-            scenario.thread("sender") {
-                for item in 1...3 { queue.async { shared.items.append(item) } }
-            }
-            scenario.check { try Scenario.require(shared.items == [1, 2, 3], "out of order") }
-        }
-        #expect(exploration.survives, "\(exploration.summary)")
-        #expect(exploration.threads == ["worker", "sender"])
-        #expect(exploration.explored > 3)
     }
 
     @Test("an interleaving with a worker can be replayed")

@@ -46,7 +46,7 @@ struct ThreadEntryPointTests {
         #expect(try Exploration.replay(trace.scheduleText, describe).schedule == trace.schedule)
     }
 
-    @Test("has its known result", arguments: programs)
+    @Test("has its known result", arguments: programs + severalThreads)
     func known(_ program: KnownProgram) { program.check() }
 
     private static let programs = [
@@ -102,6 +102,36 @@ struct ThreadEntryPointTests {
         },
     ]
 
+    private static let severalThreads = [
+        KnownProgram(
+            "two threads that two threads have started run concurrently", .overlap,
+            threads: ["first", "second", "started thread 3", "started thread 4"]
+        ) { scenario in
+            let shared = Shared()
+            scenario.threads("first", "second") {
+                let thread = start { shared.value += 1 }
+                pthread_join(thread, nil)
+            }
+            scenario.check { try Scenario.require(shared.value == 2, "an increment was lost") }
+        },
+        KnownProgram(
+            "two threads that join each other: a deadlock", .deadlock, alwaysFails: true,
+            reason: [
+                "'starter' waits at EntryPointTestsThreads.swift:",
+                "for 'started thread 2' to end; 'started thread 2' waits at ",
+                "for the lock that 'starter' took at ",
+            ]
+        ) { scenario in
+            let lock = NSLock()
+            scenario.thread("starter") {
+                lock.lock()
+                let thread = start { lock.withLock {} }
+                pthread_join(thread, nil)
+                lock.unlock()
+            }
+        },
+    ]
+
     private static func startAndCount(_ scenario: Scenario, joins: Bool) {
         let shared = Shared()
         scenario.thread("starter") {
@@ -130,40 +160,6 @@ struct ThreadEntryPointTests {
         init(_ shared: Shared) { self.shared = shared }
 
         deinit { shared.value += 1 }
-    }
-
-    @Test("two threads that two threads have started run concurrently")
-    func startedByTwo() {
-        let exploration = explore { scenario in
-            let shared = Shared()
-            for name in ["first", "second"] {
-                scenario.thread(name) {
-                    let thread = Self.start { shared.value += 1 }
-                    pthread_join(thread, nil)
-                }
-            }
-            scenario.check { try Scenario.require(shared.value == 2, "an increment was lost") }
-        }
-        #expect(exploration.threads == ["first", "second", "started thread 3", "started thread 4"])
-        #expect(!exploration.reasons(.overlap).isEmpty, "\(exploration.summary)")
-    }
-
-    @Test("two threads that join each other: a deadlock")
-    func joinDeadlock() {
-        let exploration = explore { scenario in
-            let lock = NSLock()
-            scenario.thread("starter") {
-                lock.lock()
-                let thread = Self.start { lock.withLock {} }
-                pthread_join(thread, nil)
-                lock.unlock()
-            }
-        }
-        let reason = exploration.reasons(.deadlock).first ?? exploration.summary
-        #expect(reason.contains("'starter' waits at EntryPointTestsThreads.swift:"))
-        #expect(reason.contains("for 'started thread 2' to end; 'started thread 2' waits at "))
-        #expect(reason.contains("for the lock that 'starter' took at "))
-        #expect(exploration.passingSchedule == nil)
     }
 
     @Test("32 threads fit; one more is inconclusive")

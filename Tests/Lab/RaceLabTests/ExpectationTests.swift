@@ -35,8 +35,7 @@ struct ExpectationTests {
         }
         let issue = try #require(recorded.first)
         #expect(recorded.count == 1 && issue.isHere)
-        var options = Exploration.Options()
-        options.stopsAtFirstFailure = true
+        let options = Exploration.Options.with { $0.stopsAtFirstFailure = true }
         let exploration = explore(options: options, Classic.lostUpdate.describe)
         let trace = try #require(try exploration.counterexample())
         #expect(issue.words.contains(exploration.text()))
@@ -85,8 +84,7 @@ struct ExpectationTests {
 
     @Test("an incomplete exploration is an issue, unless it is allowed")
     func partial() {
-        var options = Exploration.Options()
-        options.maximumInterleavings = 1
+        let options = Exploration.Options.with { $0.maximumInterleavings = 1 }
         let describe = Classic.lockedUpdate.describe
         let recorded = issues { line in expectSurvives(options: options, line: line, describe) }
         #expect(recorded.first?.words.contains("the first interleaving only") == true)

@@ -16,18 +16,18 @@
         }
 
         /// Two threads that do the same under one lock.
-        private static func explored(
-            seed: UInt64 = 1, _ body: @escaping @Sendable (Shared) -> Void
-        ) -> Exploration {
-            var options = Exploration.Options()
-            options.randomSeed = seed
-            return explore(options: options) { scenario in
+        private static func underLock(
+            _ body: @escaping @Sendable (Shared) -> Void
+        ) -> @Sendable (Scenario) -> Void {
+            { scenario in
                 let shared = Shared()
-                for name in ["first", "second"] {
-                    scenario.thread(name) { shared.lock.withLock { body(shared) } }
-                }
+                scenario.threads("first", "second") { shared.lock.withLock { body(shared) } }
                 scenario.outcome { "\(shared.value)" }
             }
+        }
+
+        private static func options(seed: UInt64) -> Exploration.Options {
+            .with { $0.randomSeed = seed }
         }
 
         // MARK: Random numbers
@@ -37,7 +37,9 @@
             arguments: ["Int.random", "shuffled", "UUID", "arc4random", "/dev/urandom"])
         func numbers(source: String) {
             let results = (0..<3).map { _ in
-                Self.explored { shared in shared.value += Self.draw(source) }
+                explore(
+                    options: Self.options(seed: 1),
+                    Self.underLock { shared in shared.value += Self.draw(source) })
             }
             for exploration in results {
                 #expect(exploration.inconclusive == nil && exploration.failing == 0)
@@ -68,7 +70,10 @@
         @Test("another seed has other numbers")
         func seeds() {
             let outcomes = (1...3).map { (seed: UInt64) in
-                Self.explored(seed: seed) { $0.value += Int.random(in: 0..<1_000_000) }.outcomes
+                explore(
+                    options: Self.options(seed: seed),
+                    Self.underLock { $0.value += Int.random(in: 0..<1_000_000) }
+                ).outcomes
             }
             #expect(Set(outcomes).count == 3)
         }
@@ -76,19 +81,11 @@
         @Test("a failure that needs a certain number is found with a seed that has it, each time")
         func rareFailure() {
             let explorations = (1...40).map { (seed: UInt64) in
-                explore(
-                    options: {
-                        var options = Exploration.Options()
-                        options.randomSeed = seed
-                        return options
-                    }()
-                ) { scenario in
+                explore(options: Self.options(seed: seed)) { scenario in
                     let shared = Shared()
-                    for name in ["first", "second"] {
-                        scenario.thread(name) {
-                            if Int.random(in: 0..<8) == 0 { shared.value += 1 }
-                            shared.lock.withLock {}
-                        }
+                    scenario.threads("first", "second") {
+                        if Int.random(in: 0..<8) == 0 { shared.value += 1 }
+                        shared.lock.withLock {}
                     }
                 }
             }
@@ -106,49 +103,37 @@
             expectSurvives(allowingPartialCoverage: true, scenario)
         }
 
-        @Test("the order of a set is no random number")
-        func orderOfASet() {
-            let exploration = Self.explored { shared in
-                shared.texts.insert("a")
-                shared.texts.insert("b")
-                shared.value += shared.texts.first!.count
-            }
-            #expect(exploration.survives && exploration.randomSeed == nil)
-        }
+        // MARK: Other input
 
-        // MARK: Time
+        @Test("has its known result", arguments: programs)
+        func known(_ program: KnownProgram) { program.check() }
 
-        @Test("code that only asks for the time keeps its verdict")
-        func logs() {
-            let exploration = Self.explored { shared in
-                let dates = [Date(), Date()]
-                shared.value += dates[0] == dates[1] ? 1 : 0
-                _ = (ContinuousClock.now, SuspendingClock.now, DispatchTime.now())
-            }
-            #expect(exploration.survives, "\(exploration.summary)")
-            #expect(exploration.outcomes == ["2": 2])
-        }
-
-        @Test("a loop that asks for the time until a moment comes to its end")
-        func polls() {
-            let exploration = Self.explored { shared in
-                let end = Date().addingTimeInterval(60)
-                while Date() < end {}
-                let later = ContinuousClock.now + .seconds(60)
-                while ContinuousClock.now < later {}
-                shared.value += 1
-            }
-            #expect(exploration.survives, "\(exploration.summary)")
-        }
-
-        private final class Flag: Sendable {
-            let isSet = Atomic(false)
-            let isOver = Atomic(false)
-        }
-
-        @Test("so does one that also reads what another thread may change")
-        func pollsFlag() {
-            let exploration = explore { scenario in
+        private static let programs = [
+            KnownProgram(
+                "the order of a set is no random number", outcomes: ["2"],
+                underLock { shared in
+                    shared.texts.insert("a")
+                    shared.texts.insert("b")
+                    shared.value += shared.texts.first!.count
+                }),
+            KnownProgram(
+                "code that only asks for the time keeps its verdict", outcomes: ["2"],
+                explored: 2...2,
+                underLock { shared in
+                    let dates = [Date(), Date()]
+                    shared.value += dates[0] == dates[1] ? 1 : 0
+                    _ = (ContinuousClock.now, SuspendingClock.now, DispatchTime.now())
+                }),
+            KnownProgram(
+                "a loop that asks for the time until a moment comes to its end", outcomes: ["2"],
+                underLock { shared in
+                    let end = Date().addingTimeInterval(60)
+                    while Date() < end {}
+                    let later = ContinuousClock.now + .seconds(60)
+                    while ContinuousClock.now < later {}
+                    shared.value += 1
+                }),
+            KnownProgram("so does one that also reads what another thread may change") { scenario in
                 let flag = Flag()
                 scenario.thread("waits") {
                     let end = ContinuousClock.now + .seconds(60)
@@ -156,40 +141,28 @@
                     flag.isOver.store(true, ordering: .releasing)
                 }
                 scenario.thread("other") { flag.isOver.store(false, ordering: .releasing) }
-            }
-            #expect(exploration.survives, "\(exploration.summary)")
-        }
-
-        @Test("a loop without a time limit is a deadlock, even if it asks for the time")
-        func waitsForever() {
-            let exploration = explore { scenario in
+            },
+            KnownProgram(
+                "a loop without a time limit is a deadlock, even if it asks for the time", .deadlock
+            ) { scenario in
                 let flag = Flag()
                 scenario.thread("waits") {
                     while !flag.isSet.load(ordering: .acquiring) { _ = ContinuousClock.now }
                 }
                 scenario.thread("other") { flag.isOver.store(false, ordering: .releasing) }
-            }
-            #expect(exploration.findings.map(\.kind) == [.deadlock], "\(exploration.summary)")
-        }
-
-        @Test("after a sleep, that time has passed")
-        func sleeps() {
-            let exploration = Self.explored { shared in
-                let before = (Date(), ContinuousClock.now)
-                usleep(2_000)
-                Thread.sleep(forTimeInterval: 0.002)
-                let isLater =
-                    Date() >= before.0.addingTimeInterval(0.004)
-                    && ContinuousClock.now - before.1 >= .milliseconds(4)
-                shared.value += isLater ? 1 : 0
-            }
-            #expect(exploration.survives, "\(exploration.summary)")
-            #expect(exploration.outcomes == ["2": 2])
-        }
-
-        @Test("a wait that times out has waited until its deadline")
-        func timesOut() {
-            let exploration = explore { scenario in
+            },
+            KnownProgram(
+                "after a sleep, that time has passed", outcomes: ["2"], explored: 2...2,
+                underLock { shared in
+                    let before = (Date(), ContinuousClock.now)
+                    usleep(2_000)
+                    Thread.sleep(forTimeInterval: 0.002)
+                    let isLater =
+                        Date() >= before.0.addingTimeInterval(0.004)
+                        && ContinuousClock.now - before.1 >= .milliseconds(4)
+                    shared.value += isLater ? 1 : 0
+                }),
+            KnownProgram("a wait that times out has waited until its deadline") { scenario in
                 let (condition, shared) = (NSCondition(), Shared())
                 scenario.thread("waits") {
                     let end = Date().addingTimeInterval(60)
@@ -198,8 +171,12 @@
                     condition.unlock()
                 }
                 scenario.thread("other") { condition.withLock { shared.texts = [] } }
-            }
-            #expect(exploration.survives, "\(exploration.summary)")
+            },
+        ]
+
+        private final class Flag: Sendable {
+            let isSet = Atomic(false)
+            let isOver = Atomic(false)
         }
     }
 
@@ -237,18 +214,20 @@
 
     @Suite("Atomic operations in code without lines", .needsTheLab)
     struct TransparentAtomicTests {
-        @Test("a lost update through a copy of a transparent function is found")
-        func lostUpdate() {
-            let exploration = explore { scenario in
+        static func explored() -> Exploration {
+            explore { scenario in
                 let cell = GenericCell(0)
-                for name in ["first", "second"] {
-                    scenario.thread(name) {
-                        let seen = cell.value
-                        cell.value = seen + 1
-                    }
+                scenario.threads("first", "second") {
+                    let seen = cell.value
+                    cell.value = seen + 1
                 }
                 scenario.check { try Scenario.require(cell.value == 2, "an update was lost") }
             }
+        }
+
+        @Test("a lost update through a copy of a transparent function is found")
+        func lostUpdate() {
+            let exploration = Self.explored()
             #expect(exploration.explored > 1)
             #expect(exploration.findings.map(\.reason) == ["an update was lost"])
         }

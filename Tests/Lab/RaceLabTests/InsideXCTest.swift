@@ -19,9 +19,7 @@ final class InsideXCTest: XCTestCase {
     }
 
     func testIsolatesAnExploration() {
-        var options = Exploration.Options()
-        options.isolation = .childProcess()
-        let isolated = explore(options: options, Classic.lostUpdate.describe)
+        let isolated = explore(options: .isolated, Classic.lostUpdate.describe)
         XCTAssertEqual(isolated.json, explore(Classic.lostUpdate.describe).json)
     }
 

@@ -92,9 +92,43 @@ struct IsolationTests {
         #expect(lines.allSatisfy { $0.count <= 100 })
     }
 
-    @Test("an index out of range")
-    func indexOutOfRange() throws {
-        let exploration = explore(options: Self.isolated) { scenario in
+    /// A program that crashes in one interleaving, and what is reported.
+    struct Crash: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let explored: Int
+        let coverage: Exploration.Coverage
+        let beginning: String
+        let ending: String
+        let describe: @Sendable (Scenario) -> Void
+
+        init(
+            _ testDescription: String, explored: Int = 2, coverage: Exploration.Coverage = .all,
+            _ beginning: String, ending: String = "",
+            _ describe: @escaping @Sendable (Scenario) -> Void
+        ) {
+            self.testDescription = testDescription
+            (self.explored, self.coverage) = (explored, coverage)
+            (self.beginning, self.ending) = (beginning, ending)
+            self.describe = describe
+        }
+    }
+
+    /// One thread crashes if the other one comes first.
+    private static func whenEmptied(
+        _ crash: @escaping @Sendable () -> Void
+    ) -> @Sendable (Scenario) -> Void {
+        { scenario in
+            let slot = Slot()
+            scenario.thread("first") { if slot.value == nil { crash() } }
+            scenario.thread("second") { slot.value = nil }
+        }
+    }
+
+    static let crashes = [
+        Crash(
+            "an index out of range", explored: 4,
+            "'reader' crashes at IsolationTests.swift:\(line("indexes")): Index out of range"
+        ) { scenario in
             let row = Row()
             let log = Scenario.Log<Int>()
             scenario.thread("reader") {
@@ -102,52 +136,56 @@ struct IsolationTests {
                 log.append(row.items[last])  // indexes
             }
             scenario.thread("remover") { row.items = [1] }
-        }
-        let crash = try #require(exploration.findings.first)
-        #expect(exploration.coverage == .all && exploration.inconclusive == nil)
-        #expect(crash.kind == .crash && crash.count == 1, "\(exploration.text())")
-        #expect(crash.reason.contains("'reader' crashes at IsolationTests.swift:"))
-        #expect(crash.reason.contains(":\(Self.line("indexes")): Index out of range"))
-    }
+        },
+        Crash(
+            "a stack overflow", "'first' overflows its stack at IsolationTests.swift:",
+            whenEmptied { overflow(0) }),
+        Crash(
+            "the code under test ends the process", "'first' ends the process with status 3",
+            ending: "'first' ends the process with status 3", whenEmptied { exit(3) }),
+        Crash(
+            "as if it had succeeded", "'first' ends the process with status 0",
+            ending: "'first' ends the process with status 0", whenEmptied { exit(0) }),
+        Crash(
+            "a bad access", "'first' crashes at IsolationTests.swift:", ending: "(SIGSEGV)",
+            whenEmptied { UnsafeMutablePointer<Int>(bitPattern: 16)!.pointee = 1 }),
+        Crash(
+            "before the first step of a thread", explored: 1, coverage: .first(1),
+            "'second' crashes at"
+        ) { scenario in
+            let slot = Slot()
+            scenario.thread("first") { slot.value = 2 }
+            scenario.thread("second") { fatalError("at once") }
+        },
+        Crash("in a check", "a check crashes at") { scenario in
+            let slot = Slot()
+            scenario.thread("first") { slot.value = nil }
+            scenario.thread("second") { slot.value = 2 }
+            scenario.check { try Scenario.require(slot.value! == 2, "not 2") }
+        },
+        Crash(
+            "while the scenario is freed, which has no check", explored: 1,
+            "after the threads have ended, the process crashes at"
+        ) { scenario in
+            final class Bomb: Sendable {
+                deinit { fatalError("boom") }
+            }
+            let (slot, bomb) = (Slot(), Bomb())
+            scenario.thread("first") { withExtendedLifetime(bomb) { slot.value = 2 } }
+        },
+    ]
 
-    @Test("a stack overflow")
-    func stackOverflow() throws {
+    @Test("is counted, and reported with its place", arguments: crashes)
+    func place(of example: Crash) throws {
         var options = Self.isolated
         options.maximumSteps = 1_000_000
-        let exploration = explore(options: options) { scenario in
-            let slot = Slot()
-            scenario.thread("first") { if slot.value == nil { overflow(0) } }
-            scenario.thread("second") { slot.value = nil }
-        }
+        let exploration = explore(options: options, example.describe)
         let crash = try #require(exploration.findings.first)
-        #expect(crash.kind == .crash)
-        #expect(crash.reason.hasPrefix("'first' overflows its stack at IsolationTests.swift:"))
-        #expect(exploration.explored == 2 && exploration.failing == 1, "\(exploration.text())")
-    }
-
-    @Test("the code under test ends the process")
-    func exits() throws {
-        let exploration = explore(options: Self.isolated) { scenario in
-            let slot = Slot()
-            scenario.thread("first") { if slot.value == nil { exit(3) } }
-            scenario.thread("second") { slot.value = nil }
-        }
-        #expect(exploration.findings.map(\.reason) == ["'first' ends the process with status 3"])
-        #expect(exploration.explored == 2 && exploration.failing == 1, "\(exploration.text())")
-    }
-
-    @Test("a bad access")
-    func badAccess() throws {
-        let exploration = explore(options: Self.isolated) { scenario in
-            let slot = Slot()
-            scenario.thread("first") {
-                if slot.value == nil { UnsafeMutablePointer<Int>(bitPattern: 16)!.pointee = 1 }
-            }
-            scenario.thread("second") { slot.value = nil }
-        }
-        let reason = try #require(exploration.findings.first?.reason)
-        #expect(reason.hasPrefix("'first' crashes at IsolationTests.swift:"))
-        #expect(reason.hasSuffix("(SIGSEGV)"))
+        #expect(crash.kind == .crash && crash.count == 1, "\(exploration.text())")
+        #expect(crash.reason.hasPrefix(example.beginning), "\(crash.reason)")
+        #expect(crash.reason.hasSuffix(example.ending), "\(crash.reason)")
+        #expect(exploration.explored == example.explored && exploration.failing == 1)
+        #expect(exploration.coverage == example.coverage && exploration.inconclusive == nil)
     }
 
     // MARK: Where it crashes
@@ -187,53 +225,32 @@ struct IsolationTests {
         #expect(exploration.explored < 6 && exploration.failing == exploration.explored + 1)
     }
 
-    @Test("a crash while the scenario is freed, which has no check")
-    func freeingCrashes() throws {
-        final class Bomb: Sendable {
-            deinit { fatalError("boom") }
-        }
-        let exploration = explore(options: Self.isolated) { scenario in
-            let (slot, bomb) = (Slot(), Bomb())
-            scenario.thread("first") { withExtendedLifetime(bomb) { slot.value = 2 } }
-        }
-        let crash = try #require(exploration.findings.first)
-        #expect(crash.reason.hasPrefix("after the threads have ended, the process crashes at"))
-    }
-
-    @Test("threads that end leave no memory behind")
-    func manyThreads() {
-        var options = Self.isolated
+    private static let inLittleMemory: Exploration.Options = {
+        var options = isolated
         options.isolation = .childProcess(memoryLimit: 64 << 20)
-        options.reduction = false
-        let exploration = explore(options: options) { scenario in
+        return options
+    }()
+
+    @Test("threads leave no memory behind", arguments: threads)
+    func manyThreads(_ program: KnownProgram) { program.check() }
+
+    static let threads = [
+        KnownProgram("that end", explored: 1260...1260, options: inLittleMemory) { scenario in
             let slot = Slot()
             scenario.thread("first") {
                 for number in 0..<3 { Thread.detachNewThread { slot.value = number } }
             }
             scenario.thread("second") { for number in 0..<3 { slot.value = number } }
-        }
-        #expect(exploration.inconclusive == nil, "\(exploration.summary)")
-        #expect(exploration.explored == 1260)
-    }
-
-    @Test("nor do threads that are stuck")
-    func manyStuckThreads() {
-        var options = Self.isolated
-        options.isolation = .childProcess(memoryLimit: 64 << 20)
-        options.reduction = false
-        let exploration = explore(options: options) { scenario in
+        },
+        KnownProgram("that are stuck", explored: 924...924, options: inLittleMemory) { scenario in
             let slot = Slot()
             let never = DispatchSemaphore(value: 0)
-            for name in ["first", "second"] {
-                scenario.thread(name) {
-                    for number in 0..<6 { slot.value = number }
-                    never.wait()
-                }
+            scenario.threads("first", "second") {
+                for number in 0..<6 { slot.value = number }
+                never.wait()
             }
-        }
-        #expect(exploration.inconclusive == nil, "\(exploration.summary)")
-        #expect(exploration.explored == 924)
-    }
+        },
+    ]
 
     @Test("without a verdict, what was explored is counted")
     func countsBeforeTheEnd() {
@@ -248,30 +265,6 @@ struct IsolationTests {
             }
         }
         #expect(exploration.inconclusive != nil && exploration.explored == 1)
-    }
-
-    @Test("a crash before the first step of a thread")
-    func crashesAtOnce() throws {
-        let exploration = explore(options: Self.isolated) { scenario in
-            let slot = Slot()
-            scenario.thread("first") { slot.value = 2 }
-            scenario.thread("second") { fatalError("at once") }
-        }
-        #expect(exploration.coverage == .first(1) && exploration.failing == 1)
-        #expect(exploration.findings.first?.reason.hasPrefix("'second' crashes at") == true)
-    }
-
-    @Test("a check that crashes")
-    func checkCrashes() throws {
-        let exploration = explore(options: Self.isolated) { scenario in
-            let slot = Slot()
-            scenario.thread("first") { slot.value = nil }
-            scenario.thread("second") { slot.value = 2 }
-            scenario.check { try Scenario.require(slot.value! == 2, "not 2") }
-        }
-        #expect(exploration.explored == 2 && exploration.failing == 1, "\(exploration.text())")
-        let crash = try #require(exploration.findings.first { $0.kind == .crash })
-        #expect(crash.count == 1 && crash.reason.hasPrefix("a check crashes at"))
     }
 
     @Test("orders in which a step does not crash are explored", arguments: 0..<6)
@@ -399,8 +392,7 @@ struct IsolationTests {
 
     @Test("a replay in a child process gives the same table, and refuses the same schedules")
     func sameReplay() throws {
-        var options = Exploration.Options()
-        options.isolation = .childProcess()
+        let options = Exploration.Options.isolated
         let describe = Classic.lostUpdate.describe
         let schedule = try #require(Classic.lostUpdate.exploration().findings.first?.schedule)
         let (here, there) = (
@@ -438,9 +430,7 @@ struct IsolationTests {
 
     @Test("a child process that takes too much memory crashes")
     func memoryLimit() throws {
-        var options = Self.isolated
-        options.isolation = .childProcess(memoryLimit: 64 << 20)
-        let exploration = explore(options: options) { scenario in
+        let exploration = explore(options: Self.inLittleMemory) { scenario in
             let slot = Slot()
             scenario.thread("first") {
                 guard slot.value == nil else { return }
@@ -470,16 +460,13 @@ struct IsolationTests {
 
     @Test("a child process that another process kills is no crash")
     func killed() {
-        let exploration = explore(options: Self.isolated) { scenario in
-            let slot = Slot()
-            scenario.thread("first") { if slot.value == nil { kill(getpid(), SIGKILL) } }
-            scenario.thread("second") { slot.value = nil }
-        }
+        let exploration = explore(
+            options: Self.isolated, Self.whenEmptied { kill(getpid(), SIGKILL) })
         #expect(whyUnavailable(exploration).contains("SIGKILL"))
     }
 
     /// Two threads. In every child process for which `blocks` returns `true`, one of them waits for
-    /// a signal that is never sent.
+    /// data that is never written.
     private static func waiting(
         where blocks: @escaping @Sendable () -> Bool
     ) -> @Sendable (Scenario) -> Void {
@@ -487,17 +474,10 @@ struct IsolationTests {
             let slot = Slot()
             scenario.thread("first") {
                 slot.value = 2
-                if blocks() { wait() }
+                if blocks() { BlockedEntryPointTests.readFromPipe() }
             }
             scenario.thread("second") { slot.value = nil }
         }
-    }
-
-    private static func wait() {
-        var ends: [Int32] = [0, 0]
-        precondition(pipe(&ends) == 0)
-        var byte: UInt8 = 0
-        _ = read(ends[0], &byte, 1)
     }
 
     /// A file that exists from the first check on, whichever process checks.
@@ -533,7 +513,7 @@ struct IsolationTests {
         let once = Once()
         defer { once.remove() }
         let trace = try Exploration.replay("FS", options: Self.isolated) { scenario in
-            if once.isFirst() { Self.wait() }
+            if once.isFirst() { BlockedEntryPointTests.readFromPipe() }
             Self.waiting { false }(scenario)
         }
         #expect(trace.scheduleText == "FS")
@@ -542,11 +522,7 @@ struct IsolationTests {
     @Test("a scenario that blocks in every child process is reported")
     func blocksAlways() {
         let exploration = explore(options: Self.isolated, Self.waiting { true })
-        guard case .blocked(thread: "first", _) = exploration.inconclusive else {
-            Issue.record("\(exploration.text())")
-            return
-        }
-        #expect(!exploration.survives)
+        #expect(exploration.blocked?.thread == "first", "\(exploration.text())")
     }
 
     @Test("a lock that another thread of this process holds does no harm")

@@ -67,10 +67,9 @@ struct JSONTests {
     }
 
     private static func explorations() -> [Exploration] {
+        let cutOff = explore(
+            options: .with { $0.maximumInterleavings = 1 }, Classic.lostUpdate.describe)
         var options = Exploration.Options()
-        options.maximumInterleavings = 1
-        let cutOff = explore(options: options, Classic.lostUpdate.describe)
-        options = Exploration.Options()
         options.preemptionBound = 0
         options.failingKinds = [.forbiddenOutcome]
         let bounded = explore(options: options, Classic.atomicLostUpdate.describe)

@@ -252,11 +252,9 @@ struct KeyPathTests {
         let keyPath = \Node.value
         let describe = { (scenario: Scenario) in
             let node = Node()
-            for name in ["first", "second"] {
-                scenario.thread(name) {
-                    let seen = node[keyPath: keyPath]
-                    node[keyPath: keyPath] = seen + 1
-                }
+            scenario.threads("first", "second") {
+                let seen = node[keyPath: keyPath]
+                node[keyPath: keyPath] = seen + 1
             }
             scenario.check { try Scenario.require(node.value == 2, "an update was lost") }
         }

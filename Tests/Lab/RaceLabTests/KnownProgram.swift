@@ -8,41 +8,69 @@ struct KnownProgram: Sendable, CustomTestStringConvertible {
     private let findings: Set<Exploration.Finding.Kind>
     /// Whether every interleaving fails; `nil` if that is not compared.
     private let alwaysFails: Bool?
-    /// Parts of the reason of exactly one finding.
+    /// Parts of the reason of exactly one finding: of the only one, if there is only one kind.
     private let reason: [String]
+    /// The whole reason of the only finding.
+    private let sentence: String?
     /// All possible outcomes.
     private let outcomes: Set<String>
     /// How many interleavings are explored.
     private let explored: ClosedRange<Int>
+    /// The names of all threads; `nil` if they are not compared.
+    private let threads: [String]?
+    private let options: Exploration.Options
+    /// Whether the result is the same without reduction.
+    private let everyOrder: Bool
     private let describe: @Sendable (Scenario) -> Void
 
     init(
         _ testDescription: String, _ findings: Exploration.Finding.Kind...,
-        alwaysFails: Bool? = nil, reason: [String] = [], outcomes: Set<String> = [],
-        explored: ClosedRange<Int> = 1...(.max), _ describe: @escaping @Sendable (Scenario) -> Void
+        alwaysFails: Bool? = nil, reason: [String] = [], sentence: String? = nil,
+        outcomes: Set<String> = [], explored: ClosedRange<Int> = 1...(.max),
+        threads: [String]? = nil, options: Exploration.Options = Exploration.Options(),
+        everyOrder: Bool = false, _ describe: @escaping @Sendable (Scenario) -> Void
     ) {
         self.testDescription = testDescription
         self.findings = Set(findings)
         self.alwaysFails = alwaysFails
         self.reason = reason
+        self.sentence = sentence
         self.outcomes = outcomes
         self.explored = explored
+        self.threads = threads
+        self.options = options
+        self.everyOrder = everyOrder
         self.describe = describe
     }
 
     func check() {
-        let exploration = explore(describe)
+        let exploration = explore(options: options, describe)
+        check(exploration)
+        #expect(explored.contains(exploration.explored), "\(exploration.text())")
+        guard everyOrder else { return }
+        var options = options
+        options.reduction = false
+        let complete = explore(options: options, describe)
+        check(complete)
+        let reasons = [exploration, complete].map { Set($0.findings.map(\.description)) }
+        #expect(reasons[0] == reasons[1])
+    }
+
+    private func check(_ exploration: Exploration) {
         let text = exploration.text()
         #expect(exploration.inconclusive == nil && exploration.coverage == .all, "\(text)")
         #expect(Set(exploration.findings.map(\.kind)) == findings, "\(text)")
+        #expect(exploration.survives == findings.isEmpty, "\(text)")
         if let alwaysFails {
             #expect((exploration.passingSchedule == nil) == alwaysFails, "\(text)")
         }
         #expect(Set(exploration.outcomes.keys) == outcomes, "\(text)")
-        #expect(explored.contains(exploration.explored), "\(text)")
         if !reason.isEmpty {
             let fitting = exploration.findings.filter { reason.allSatisfy($0.reason.contains) }
             #expect(fitting.count == 1, "\(text)")
+            if findings.count == 1 { #expect(exploration.findings.count == 1, "\(text)") }
         }
+        if let sentence { #expect(exploration.findings.map(\.reason) == [sentence]) }
+        if let threads { #expect(exploration.threads == threads) }
     }
 }

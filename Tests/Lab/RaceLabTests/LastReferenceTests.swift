@@ -7,23 +7,18 @@ import Testing
 /// `deinit`, or changes it because nobody else refers to it.
 @Suite("The last owner comes after the others", .needsTheLab)
 struct LastReferenceTests {
-    private final class Box<Value>: @unchecked Sendable {
-        var value: Value
-        init(_ value: Value) { self.value = value }
-    }
-
     /// Reports its number when it ends.
     private final class Reporter: @unchecked Sendable {
         var number = 0
-        let report: Box<Int>
-        init(_ report: Box<Int>) { self.report = report }
+        let report: Holder<Int>
+        init(_ report: Holder<Int>) { self.report = report }
         deinit { report.value = number }
     }
 
     private actor Counter {
         private var number = 0
-        private let report: Box<Int>
-        init(_ report: Box<Int>) { self.report = report }
+        private let report: Holder<Int>
+        init(_ report: Holder<Int>) { self.report = report }
         func increment() { number += 1 }
         deinit { report.value = number }
     }
@@ -46,35 +41,24 @@ struct LastReferenceTests {
 
     /// A value that copies its storage if somebody else has it, too.
     private struct CopyOnWrite: @unchecked Sendable {
-        private var storage = Box(0)
+        private var storage = Holder(0)
         var number: Int { storage.value }
 
         mutating func add(_ amount: Int) {
-            if !isKnownUniquelyReferenced(&storage) { storage = Box(storage.value) }
+            if !isKnownUniquelyReferenced(&storage) { storage = Holder(storage.value) }
             storage.value += amount
         }
     }
 
-    struct Example: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        let isRace: Bool
-        let describe: @Sendable (Scenario) -> Void
-
-        init(
-            _ name: String, isRace: Bool = false, _ describe: @escaping @Sendable (Scenario) -> Void
-        ) {
-            (testDescription, self.isRace, self.describe) = (name, isRace, describe)
-        }
-    }
-
-    private static func reporters(_ report: Box<Int>) -> (Box<Reporter?>, Box<Reporter?>) {
+    private static func reporters(_ report: Holder<Int>) -> (Holder<Reporter?>, Holder<Reporter?>) {
         let reporter = Reporter(report)
-        return (Box(reporter), Box(reporter))
+        return (Holder(reporter), Holder(reporter))
     }
 
-    static let examples = [
-        Example("a `deinit` reads what another owner has written") { scenario in
-            let report = Box(-1)
+    static let programs = [
+        KnownProgram("a `deinit` reads what another owner has written", everyOrder: true) {
+            scenario in
+            let report = Holder(-1)
             let (first, second) = reporters(report)
             scenario.thread("A") {
                 first.value!.number = 5
@@ -83,11 +67,11 @@ struct LastReferenceTests {
             scenario.thread("B") { second.value = nil }
             scenario.check { try Scenario.require(report.value == 5, "\(report.value)") }
         },
-        Example("the same through a collection and a closure") { scenario in
-            let report = Box(-1)
+        KnownProgram("the same through a collection and a closure", everyOrder: true) { scenario in
+            let report = Holder(-1)
             let (first, second) = reporters(report)
-            let list = Box([first.value!])
-            let closure = Box<(() -> Reporter)?>({ [it = second.value!] in it })
+            let list = Holder([first.value!])
+            let closure = Holder<(() -> Reporter)?>({ [it = second.value!] in it })
             (first.value, second.value) = (nil, nil)
             scenario.thread("A") {
                 list.value[0].number = 5
@@ -96,10 +80,11 @@ struct LastReferenceTests {
             scenario.thread("B") { closure.value = nil }
             scenario.check { try Scenario.require(report.value == 5, "\(report.value)") }
         },
-        Example("a token that was cancelled, or that cancels when it ends") { scenario in
-            let count = Box(0)
+        KnownProgram("a token that was cancelled, or that cancels when it ends", everyOrder: true) {
+            scenario in
+            let count = Holder(0)
             let token = Token { count.value += 1 }
-            let (first, second) = (Box<Token?>(token), Box<Token?>(token))
+            let (first, second) = (Holder<Token?>(token), Holder<Token?>(token))
             withExtendedLifetime(token) {}
             scenario.thread("A") {
                 first.value!.cancel()
@@ -108,10 +93,10 @@ struct LastReferenceTests {
             scenario.thread("B") { second.value = nil }
             scenario.check { try Scenario.require(count.value == 1, "\(count.value)") }
         },
-        Example("an actor ends") { scenario in
-            let report = Box(-1)
+        KnownProgram("an actor ends", everyOrder: true) { scenario in
+            let report = Holder(-1)
             let counter = Counter(report)
-            let (first, second) = (Box<Counter?>(counter), Box<Counter?>(counter))
+            let (first, second) = (Holder<Counter?>(counter), Holder<Counter?>(counter))
             scenario.task("A") {
                 await first.value!.increment()
                 first.value = nil
@@ -119,17 +104,18 @@ struct LastReferenceTests {
             scenario.task("B") { second.value = nil }
             scenario.check { try Scenario.require(report.value <= 1, "\(report.value)") }
         },
-        Example("copies of a value that copies on write") { scenario in
-            let first = Box(CopyOnWrite())
-            let second = Box(first.value)
+        KnownProgram("copies of a value that copies on write", everyOrder: true) { scenario in
+            let first = Holder(CopyOnWrite())
+            let second = Holder(first.value)
             scenario.thread("A") { first.value.add(1) }
             scenario.thread("B") { second.value.add(2) }
             scenario.check {
                 try Scenario.require(first.value.number == 1 && second.value.number == 2, "mixed")
             }
         },
-        Example("an access after the release", isRace: true) { scenario in
-            let report = Box(-1)
+        KnownProgram("an access after the release", .overlap, everyOrder: true) {
+            scenario in
+            let report = Holder(-1)
             let (first, second) = reporters(report)
             scenario.thread("A") {
                 first.value = nil
@@ -137,8 +123,9 @@ struct LastReferenceTests {
             }
             scenario.thread("B") { second.value = nil }
         },
-        Example("an access while somebody else refers to it", isRace: true) { scenario in
-            let (first, second) = reporters(Box(-1))
+        KnownProgram("an access while somebody else refers to it", .overlap, everyOrder: true) {
+            scenario in
+            let (first, second) = reporters(Holder(-1))
             scenario.thread("A") { first.value!.number = 5 }
             scenario.thread("B") {
                 second.value!.number = 6
@@ -147,14 +134,6 @@ struct LastReferenceTests {
         },
     ]
 
-    @Test("a race is found only if there is one", arguments: examples, [true, false])
-    func races(example: Example, reduction: Bool) {
-        var options = Exploration.Options()
-        options.reduction = reduction
-        let exploration = explore(options: options, example.describe)
-        let races: Set<Exploration.Finding.Kind> = [.dataRace, .overlap]
-        let isFound = exploration.findings.contains { races.contains($0.kind) }
-        #expect(isFound == example.isRace, "\(exploration.text())")
-        #expect(exploration.survives != example.isRace, "\(exploration.text())")
-    }
+    @Test("a race is found only if there is one", arguments: programs)
+    func races(_ program: KnownProgram) { program.check() }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import RaceLabTesting
 import Testing
 
@@ -87,6 +88,20 @@ struct LineTests {
         }
         #expect(lines == ["let first = numbers.one"])
     }
-}
 
-private func keep<each Value>(_ value: repeat each Value) {}
+    /// The functions of Dispatch that wait for a time have neither a frame nor unwind tables.
+    @Test("waits with a time limit")
+    func timedWaits() throws {
+        let (semaphore, group) = (DispatchSemaphore(value: 1), DispatchGroup())
+        let lines = try Self.lines { _ in
+            _ = semaphore.wait(timeout: .now() + 1)
+            _ = group.wait(timeout: .distantFuture)
+            semaphore.signal()
+        }
+        #expect(
+            lines == [
+                "_ = semaphore.wait(timeout: .now() + 1)",
+                "_ = group.wait(timeout: .distantFuture)", "semaphore.signal()",
+            ])
+    }
+}

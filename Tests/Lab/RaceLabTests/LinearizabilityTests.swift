@@ -262,8 +262,7 @@ struct LinearizabilityTests {
 
     @Test("A program that was not explored completely is inconclusive")
     func inconclusive() {
-        var options = Exploration.Options()
-        options.maximumInterleavings = 1
+        let options = Exploration.Options.with { $0.maximumInterleavings = 1 }
         let result = stacks(inTwoSections: false).explore(options: options)
         #expect(!result.isLinearizable)
         #expect(result.failure == nil)

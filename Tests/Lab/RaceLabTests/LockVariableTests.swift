@@ -87,66 +87,12 @@
             }
         }
 
-        private static func twoAdd<C: Counter>(_: C.Type) -> (Scenario) -> Void {
+        private static func twoAdd<C: Counter>(_: C.Type) -> @Sendable (Scenario) -> Void {
             return { scenario in
                 let counter = C()
-                for name in ["first", "second"] { scenario.thread(name) { counter.add() } }
+                scenario.threads("first", "second") { counter.add() }
                 scenario.check { try Scenario.require(counter.value == 2, "a count was lost") }
             }
-        }
-
-        private static func expectTwoOrders(_ exploration: Exploration) {
-            #expect(exploration.survives, "\(exploration.summary)")
-            #expect(exploration.explored == 2)
-        }
-
-        @Test("a lock, a semaphore and a condition order what they protect")
-        func orders() {
-            Self.expectTwoOrders(explore(Self.twoAdd(MutexCounter.self)))
-            Self.expectTwoOrders(explore(Self.twoAdd(ReadersWriterCounter.self)))
-            Self.expectTwoOrders(explore(Self.twoAdd(SemaphoreCounter.self)))
-            let opened = explore { scenario in
-                let gate = Gate()
-                scenario.thread("passes") { gate.pass() }
-                scenario.thread("opens") { gate.open() }
-            }
-            Self.expectTwoOrders(opened)
-        }
-
-        @Test("also in a target that is compiled without calls for atomics")
-        func withoutTheSetting() {
-            let exploration = explore { scenario in
-                let counter = ThreadsMutexWithoutTheSetting()
-                for name in ["first", "second"] { scenario.thread(name) { counter.increment() } }
-            }
-            Self.expectTwoOrders(exploration)
-        }
-
-        @Test("readers of a readers-writer lock do not conflict")
-        func readers() {
-            let exploration = explore { scenario in
-                let counter = ReadersWriterCounter()
-                for name in ["first", "second"] { scenario.thread(name) { _ = counter.value } }
-            }
-            #expect(exploration.survives && exploration.explored == 1, "\(exploration.summary)")
-        }
-
-        @Test("what is accessed without the lock is a data race")
-        func withoutLock() {
-            let exploration = explore { scenario in
-                let counter = MutexCounter()
-                scenario.thread("adds") { counter.add() }
-                scenario.thread("reads") { _ = counter.value }
-            }
-            #expect(exploration.failing > 0, "\(exploration.summary)")
-            #expect(exploration.findings.allSatisfy { $0.kind == .dataRace })
-        }
-
-        @Test("in child processes, the verdict is the same")
-        func isolated() {
-            var options = Exploration.Options()
-            options.isolation = .childProcess()
-            Self.expectTwoOrders(explore(options: options, Self.twoAdd(MutexCounter.self)))
         }
 
         /// All of it is modified at once, the count as well.
@@ -161,18 +107,6 @@
             }
         }
 
-        @Test("a lock inside of a structure that is modified as a whole does not order that")
-        func structure() {
-            final class Owner: @unchecked Sendable { var tally = Tally() }
-            let exploration = explore { scenario in
-                let owner = Owner()
-                for name in ["first", "second"] { scenario.thread(name) { owner.tally.add() } }
-            }
-            #expect(exploration.findings.contains { $0.kind == .overlap }, "\(exploration.summary)")
-        }
-
-        // MARK: Assignments by functions of the compiler
-
         private final class Lazily<Value>: @unchecked Sendable {
             private var made: Value?
             private let make: () -> Value
@@ -186,42 +120,72 @@
             }
         }
 
-        @Test("an assignment in generic code is none that C makes")
-        func generic() {
-            let exploration = explore { scenario in
+        private final class Latest: @unchecked Sendable {
+            var value: any Error = CancellationError()
+        }
+
+        private final class Owner: @unchecked Sendable {
+            var tally = Tally()
+            weak var delegate: AnyObject?
+        }
+
+        @Test("have their known result", arguments: locks + assignments)
+        func known(_ program: KnownProgram) { program.check() }
+
+        private static let locks = [
+            KnownProgram("a mutex orders", explored: 2...2, twoAdd(MutexCounter.self)),
+            KnownProgram(
+                "a readers-writer lock orders", explored: 2...2, twoAdd(ReadersWriterCounter.self)),
+            KnownProgram("a semaphore orders", explored: 2...2, twoAdd(SemaphoreCounter.self)),
+            KnownProgram("a condition orders", explored: 2...2) { scenario in
+                let gate = Gate()
+                scenario.thread("passes") { gate.pass() }
+                scenario.thread("opens") { gate.open() }
+            },
+            KnownProgram("a mutex in a target without calls for atomics orders", explored: 2...2) {
+                scenario in
+                let counter = ThreadsMutexWithoutTheSetting()
+                scenario.threads("first", "second") { counter.increment() }
+            },
+            KnownProgram("readers of a readers-writer lock do not conflict", explored: 1...1) {
+                scenario in
+                let counter = ReadersWriterCounter()
+                scenario.threads("first", "second") { _ = counter.value }
+            },
+            KnownProgram("what is accessed without the lock is a data race", .dataRace) {
+                scenario in
+                let counter = MutexCounter()
+                scenario.thread("adds") { counter.add() }
+                scenario.thread("reads") { _ = counter.value }
+            },
+            KnownProgram(
+                "in child processes, the verdict is the same", explored: 2...2, options: .isolated,
+                twoAdd(MutexCounter.self)),
+            KnownProgram("a lock in a structure that is modified as a whole", .overlap) {
+                scenario in
+                let owner = Owner()
+                scenario.threads("first", "second") { owner.tally.add() }
+            },
+        ]
+
+        /// Assignments by functions of the compiler or the runtime: none that C makes.
+        private static let assignments = [
+            KnownProgram(
+                "in generic code", .failedCheck, .overlap, .dataRace, reason: ["made twice"]
+            ) { scenario in
                 let log = Scenario.Log<String>()
                 let lazily = Lazily { log.append("made") }
-                for name in ["first", "second"] { scenario.thread(name) { _ = lazily.value } }
+                scenario.threads("first", "second") { _ = lazily.value }
                 scenario.check { try Scenario.require(log.entries.count == 1, "made twice") }
-            }
-            #expect(exploration.inconclusive == nil, "\(exploration.summary)")
-            #expect(exploration.findings.map(\.reason).contains("made twice"))
-        }
-
-        @Test("nor is one of a value of any type")
-        func existential() {
-            final class Latest: @unchecked Sendable { var value: any Error = CancellationError() }
-            let exploration = explore { scenario in
+            },
+            KnownProgram("of a value of any type", .overlap) { scenario in
                 let latest = Latest()
-                for name in ["first", "second"] {
-                    scenario.thread(name) { latest.value = CancellationError() }
-                }
-            }
-            #expect(exploration.inconclusive == nil, "\(exploration.summary)")
-            #expect(exploration.findings.contains { $0.kind == .overlap })
-        }
-
-        @Test("nor is one of a weak reference, which the runtime makes")
-        func weakReference() {
-            final class Owner: @unchecked Sendable { weak var delegate: AnyObject? }
-            let exploration = explore { scenario in
+                scenario.threads("first", "second") { latest.value = CancellationError() }
+            },
+            KnownProgram("of a weak reference", .overlap) { scenario in
                 let owner = Owner()
-                for name in ["first", "second"] {
-                    scenario.thread(name) { owner.delegate = owner }
-                }
-            }
-            #expect(exploration.inconclusive == nil, "\(exploration.summary)")
-            #expect(exploration.findings.contains { $0.kind == .overlap })
-        }
+                scenario.threads("first", "second") { owner.delegate = owner }
+            },
+        ]
     }
 #endif

@@ -42,8 +42,7 @@ struct MalformedScenarioTests {
         "before the threads begin", arguments: mistakes,
         [Exploration.Options.Isolation.none, .childProcess()])
     func inDescription(mistake: Mistake, isolation: Exploration.Options.Isolation) {
-        var options = Exploration.Options()
-        options.isolation = isolation
+        let options = Exploration.Options.with { $0.isolation = isolation }
         let hasRun = Mutex(false)
         let describe: (Scenario) -> Void = { scenario in
             let counter = Counter()
@@ -74,8 +73,7 @@ struct MalformedScenarioTests {
 
     @Test("when they run", arguments: [Exploration.Options.Isolation.none, .childProcess()])
     func inBody(isolation: Exploration.Options.Isolation) {
-        var options = Exploration.Options()
-        options.isolation = isolation
+        let options = Exploration.Options.with { $0.isolation = isolation }
         let adds: [(Scenario) -> Void] = [
             { $0.thread("late") {} },
             { _ = $0.queue("late") },
@@ -98,6 +96,7 @@ struct MalformedScenarioTests {
 
     @Test("without threads, whatever the schedule", arguments: ["A", "?", ""])
     func noThreads(schedule: String) {
+        #expect(explore { _ in }.inconclusive == .noThreads)
         #expect(throws: Exploration.ReplayError.inconclusive(.noThreads)) {
             try Exploration.replay(schedule) { _ in }
         }

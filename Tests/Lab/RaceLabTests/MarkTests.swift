@@ -5,10 +5,6 @@ import Testing
 /// The step from which every interleaving fails is marked wherever an interleaving is shown.
 @Suite("The point of no return is marked", .needsTheLab)
 struct MarkTests {
-    private final class Counter {
-        var value = 0
-    }
-
     private static func lostUpdate(_ scenario: Scenario) {
         let counter = Counter()
         scenario.thread("first") { counter.value += counter.value < 9 ? 1 : 0 }

@@ -83,79 +83,64 @@ final class OrderedAtomic: Sendable {
         switch (ordering, failing) {
         case (.relaxed, .relaxed):
             word.compareExchange(
-                expected: expected, desired: desired, successOrdering: .relaxed,
-                failureOrdering: .relaxed
-            )
+                expected: expected, desired: desired,
+                successOrdering: .relaxed, failureOrdering: .relaxed)
         case (.relaxed, .acquiring):
             word.compareExchange(
-                expected: expected, desired: desired, successOrdering: .relaxed,
-                failureOrdering: .acquiring
-            )
+                expected: expected, desired: desired,
+                successOrdering: .relaxed, failureOrdering: .acquiring)
         case (.relaxed, _):
             word.compareExchange(
-                expected: expected, desired: desired, successOrdering: .relaxed,
-                failureOrdering: .sequentiallyConsistent
-            )
+                expected: expected, desired: desired,
+                successOrdering: .relaxed, failureOrdering: .sequentiallyConsistent)
         case (.acquiring, .relaxed):
             word.compareExchange(
-                expected: expected, desired: desired, successOrdering: .acquiring,
-                failureOrdering: .relaxed
-            )
+                expected: expected, desired: desired,
+                successOrdering: .acquiring, failureOrdering: .relaxed)
         case (.acquiring, .acquiring):
             word.compareExchange(
-                expected: expected, desired: desired, successOrdering: .acquiring,
-                failureOrdering: .acquiring
-            )
+                expected: expected, desired: desired,
+                successOrdering: .acquiring, failureOrdering: .acquiring)
         case (.acquiring, _):
             word.compareExchange(
-                expected: expected, desired: desired, successOrdering: .acquiring,
-                failureOrdering: .sequentiallyConsistent
-            )
+                expected: expected, desired: desired,
+                successOrdering: .acquiring, failureOrdering: .sequentiallyConsistent)
         case (.releasing, .relaxed):
             word.compareExchange(
-                expected: expected, desired: desired, successOrdering: .releasing,
-                failureOrdering: .relaxed
-            )
+                expected: expected, desired: desired,
+                successOrdering: .releasing, failureOrdering: .relaxed)
         case (.releasing, .acquiring):
             word.compareExchange(
-                expected: expected, desired: desired, successOrdering: .releasing,
-                failureOrdering: .acquiring
-            )
+                expected: expected, desired: desired,
+                successOrdering: .releasing, failureOrdering: .acquiring)
         case (.releasing, _):
             word.compareExchange(
-                expected: expected, desired: desired, successOrdering: .releasing,
-                failureOrdering: .sequentiallyConsistent
-            )
+                expected: expected, desired: desired,
+                successOrdering: .releasing, failureOrdering: .sequentiallyConsistent)
         case (.acquiringAndReleasing, .relaxed):
             word.compareExchange(
-                expected: expected, desired: desired, successOrdering: .acquiringAndReleasing,
-                failureOrdering: .relaxed
-            )
+                expected: expected, desired: desired,
+                successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
         case (.acquiringAndReleasing, .acquiring):
             word.compareExchange(
-                expected: expected, desired: desired, successOrdering: .acquiringAndReleasing,
-                failureOrdering: .acquiring
-            )
+                expected: expected, desired: desired,
+                successOrdering: .acquiringAndReleasing, failureOrdering: .acquiring)
         case (.acquiringAndReleasing, _):
             word.compareExchange(
-                expected: expected, desired: desired, successOrdering: .acquiringAndReleasing,
-                failureOrdering: .sequentiallyConsistent
-            )
+                expected: expected, desired: desired,
+                successOrdering: .acquiringAndReleasing, failureOrdering: .sequentiallyConsistent)
         case (.sequentiallyConsistent, .relaxed):
             word.compareExchange(
-                expected: expected, desired: desired, successOrdering: .sequentiallyConsistent,
-                failureOrdering: .relaxed
-            )
+                expected: expected, desired: desired,
+                successOrdering: .sequentiallyConsistent, failureOrdering: .relaxed)
         case (.sequentiallyConsistent, .acquiring):
             word.compareExchange(
-                expected: expected, desired: desired, successOrdering: .sequentiallyConsistent,
-                failureOrdering: .acquiring
-            )
+                expected: expected, desired: desired,
+                successOrdering: .sequentiallyConsistent, failureOrdering: .acquiring)
         case (.sequentiallyConsistent, _):
             word.compareExchange(
-                expected: expected, desired: desired, successOrdering: .sequentiallyConsistent,
-                failureOrdering: .sequentiallyConsistent
-            )
+                expected: expected, desired: desired,
+                successOrdering: .sequentiallyConsistent, failureOrdering: .sequentiallyConsistent)
         }
     }
 }

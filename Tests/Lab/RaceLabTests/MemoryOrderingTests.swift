@@ -8,13 +8,11 @@ import Testing
 /// The happens-before edges that memory orderings create, as in C++20.
 @Suite("Memory orderings", .needsTheLab)
 struct MemoryOrderingTests {
-    /// Two or three threads that pass a page on, and whether that is a data race.
+    /// Whether threads that share a page have a data race.
     private func isRace(
-        faults: UInt32 = 0, _ bodies: @escaping (OrderedAtomic, Counter) -> [() -> Void]
+        faults: UInt32 = 0, of bodies: @escaping (OrderedAtomic, Counter) -> [() -> Void]
     ) -> Bool {
-        var options = Exploration.Options()
-        options.faults = faults
-        let exploration = explore(options: options) { scenario in
+        let exploration = explore(options: .with { $0.faults = faults }) { scenario in
             let made = bodies(OrderedAtomic(), Counter())
             for (number, body) in made.enumerated() {
                 scenario.thread("thread \(number)", body)
@@ -25,6 +23,22 @@ struct MemoryOrderingTests {
             "\(exploration.summary)")
         #expect(exploration.findings.allSatisfy { $0.kind == .dataRace }, "\(exploration.summary)")
         return !exploration.survives
+    }
+
+    /// One thread writes a page and publishes it with a flag. Another one reads the page if it
+    /// receives the flag. A third one may come between them.
+    private func isRace(
+        faults: UInt32 = 0, publishing: @escaping (OrderedAtomic) -> Void,
+        between: ((OrderedAtomic) -> Void)? = nil, receiving: @escaping (OrderedAtomic) -> Bool
+    ) -> Bool {
+        isRace(faults: faults) { flag, page in
+            let writes = {
+                page.value = 1
+                publishing(flag)
+            }
+            let reads = { if receiving(flag) { _ = page.value } }
+            return [writes] + (between.map { between in [{ between(flag) }] } ?? []) + [reads]
+        }
     }
 
     private final class Lazy: @unchecked Sendable {
@@ -43,10 +57,8 @@ struct MemoryOrderingTests {
     func lazyReference() {
         let exploration = explore { scenario in
             let (lazy, log) = (Lazy(), Scenario.Log<String>())
-            for name in ["A", "B"] {
-                scenario.thread(name) {
-                    if lazy.get(log).value != 1 { log.append("unfinished") }
-                }
+            scenario.threads("A", "B") {
+                if lazy.get(log).value != 1 { log.append("unfinished") }
             }
             scenario.outcome { log.entries.joined(separator: " ") }
         }
@@ -57,24 +69,15 @@ struct MemoryOrderingTests {
     @Test(
         "of a store and of a load", arguments: [MemoryOrdering].ofStores, [MemoryOrdering].ofLoads)
     func messagePassing(storing: MemoryOrdering, loading: MemoryOrdering) {
-        let isRace = isRace { flag, page in
-            [
-                {
-                    page.value = 1
-                    flag.store(1, storing)
-                },
-                { if flag.load(loading) == 1 { _ = page.value } },
-            ]
-        }
+        let isRace = isRace(
+            publishing: { $0.store(1, storing) }, receiving: { $0.load(loading) == 1 })
         #expect(isRace == !(storing.releases && loading.acquires))
     }
 
     @Test("of an addition, however many addresses the lab has recorded already")
     func manyAddresses() {
         // Some of these additions make the lab enlarge its table of addresses.
-        var options = Exploration.Options()
-        options.isolation = .childProcess()
-        let exploration = explore(options: options) { scenario in
+        let exploration = explore(options: .isolated) { scenario in
             let counts = (0..<1_500).map { _ in OrderedAtomic() }
             scenario.thread("counter") {
                 for count in counts { _ = count.add(1, .acquiringAndReleasing) }
@@ -83,56 +86,78 @@ struct MemoryOrderingTests {
         #expect(exploration.survives, "\(exploration.summary)")
     }
 
-    @Test("a fault that ignores them is noticed")
-    func notices() {
-        let message = { (flag: OrderedAtomic, page: Counter) -> [() -> Void] in
-            [
-                {
-                    page.value = 1
-                    flag.store(1, .relaxed)
-                },
-                { if flag.load(.relaxed) == 1 { _ = page.value } },
-            ]
-        }
-        #expect(isRace(message))
-        #expect(!isRace(faults: UInt32(RL_FAULT_EVERY_ATOMIC_ORDERS), message))
+    @Test(
+        "a fault that ignores them is noticed",
+        arguments: [(faults: 0, isRace: true), (RL_FAULT_EVERY_ATOMIC_ORDERS, false)])
+    func notices(faults: Int, isRace: Bool) {
+        let found = self.isRace(
+            faults: UInt32(faults), publishing: { $0.store(1, .relaxed) },
+            receiving: { $0.load(.relaxed) == 1 })
+        #expect(found == isRace)
     }
 
     @Test(
         "of fences around relaxed operations", arguments: MemoryOrdering.allCases,
         MemoryOrdering.allCases)
     func fences(before: MemoryOrdering, after: MemoryOrdering) {
-        let isRace = isRace { flag, page in
-            [
-                {
-                    page.value = 1
-                    before.fence()
-                    flag.store(1, .relaxed)
-                },
-                {
-                    guard flag.load(.relaxed) == 1 else { return }
-                    after.fence()
-                    _ = page.value
-                },
-            ]
+        let isRace = isRace { flag in
+            before.fence()
+            flag.store(1, .relaxed)
+        } receiving: { flag in
+            guard flag.load(.relaxed) == 1 else { return false }
+            after.fence()
+            return true
         }
         #expect(isRace == !(before.releases && after.acquires))
     }
 
     @Test("of a fence on one side only", arguments: MemoryOrdering.allCases)
     func fenceAndOperation(fence: MemoryOrdering) {
-        let releasing = isRace { flag, page in
+        let releasing = isRace { flag in
+            fence.fence()
+            flag.store(1, .relaxed)
+        } receiving: { flag in
+            flag.load(.acquiring) == 1
+        }
+        #expect(releasing == !fence.releases)
+        let acquiring = isRace { flag in
+            flag.store(1, .releasing)
+        } receiving: { flag in
+            guard flag.load(.relaxed) == 1 else { return false }
+            fence.fence()
+            return true
+        }
+        #expect(acquiring == !fence.acquires)
+    }
+
+    @Test("a fence in the wrong place orders nothing")
+    func misplacedFences() {
+        let beforeThePage = isRace { flag, page in
             [
                 {
+                    atomicMemoryFence(ordering: .sequentiallyConsistent)
                     page.value = 1
-                    fence.fence()
                     flag.store(1, .relaxed)
                 },
                 { if flag.load(.acquiring) == 1 { _ = page.value } },
             ]
         }
-        #expect(releasing == !fence.releases)
-        let acquiring = isRace { flag, page in
+        #expect(beforeThePage)
+        let afterTheFlag = isRace { flag in
+            flag.store(1, .relaxed)
+            atomicMemoryFence(ordering: .sequentiallyConsistent)
+        } receiving: { flag in
+            flag.load(.acquiring) == 1
+        }
+        #expect(afterTheFlag)
+        let beforeTheFlag = isRace { flag in
+            flag.store(1, .releasing)
+        } receiving: { flag in
+            atomicMemoryFence(ordering: .sequentiallyConsistent)
+            return flag.load(.relaxed) == 1
+        }
+        #expect(beforeTheFlag)
+        let afterThePage = isRace { flag, page in
             [
                 {
                     page.value = 1
@@ -140,123 +165,47 @@ struct MemoryOrderingTests {
                 },
                 {
                     guard flag.load(.relaxed) == 1 else { return }
-                    fence.fence()
                     _ = page.value
+                    atomicMemoryFence(ordering: .sequentiallyConsistent)
                 },
             ]
         }
-        #expect(acquiring == !fence.acquires)
-    }
-
-    @Test("a fence in the wrong place orders nothing")
-    func misplacedFences() {
-        #expect(
-            isRace { flag, page in
-                [
-                    {
-                        atomicMemoryFence(ordering: .sequentiallyConsistent)
-                        page.value = 1
-                        flag.store(1, .relaxed)
-                    },
-                    { if flag.load(.acquiring) == 1 { _ = page.value } },
-                ]
-            })
-        #expect(
-            isRace { flag, page in
-                [
-                    {
-                        page.value = 1
-                        flag.store(1, .relaxed)
-                        atomicMemoryFence(ordering: .sequentiallyConsistent)
-                    },
-                    { if flag.load(.acquiring) == 1 { _ = page.value } },
-                ]
-            })
-        #expect(
-            isRace { flag, page in
-                [
-                    {
-                        page.value = 1
-                        flag.store(1, .releasing)
-                    },
-                    {
-                        atomicMemoryFence(ordering: .sequentiallyConsistent)
-                        if flag.load(.relaxed) == 1 { _ = page.value }
-                    },
-                ]
-            })
-        #expect(
-            isRace { flag, page in
-                [
-                    {
-                        page.value = 1
-                        flag.store(1, .releasing)
-                    },
-                    {
-                        guard flag.load(.relaxed) == 1 else { return }
-                        _ = page.value
-                        atomicMemoryFence(ordering: .sequentiallyConsistent)
-                    },
-                ]
-            })
+        #expect(afterThePage)
     }
 
     @Test("a read-modify-write continues a release sequence", arguments: MemoryOrdering.allCases)
     func releaseSequence(adding: MemoryOrdering) {
-        let isRace = isRace { flag, page in
-            [
-                {
-                    page.value = 1
-                    flag.store(1, .releasing)
-                },
-                { _ = flag.add(10, adding) },
-                { if flag.load(.acquiring) == 11 { _ = page.value } },
-            ]
-        }
+        let isRace = isRace(
+            publishing: { $0.store(1, .releasing) }, between: { _ = $0.add(10, adding) },
+            receiving: { $0.load(.acquiring) == 11 })
         #expect(!isRace)
     }
 
     @Test("a plain store ends a release sequence, also one of the same thread")
     func endOfReleaseSequence() {
-        #expect(
-            isRace { flag, page in
-                [
-                    {
-                        page.value = 1
-                        flag.store(1, .releasing)
-                        flag.store(2, .relaxed)
-                    },
-                    { if flag.load(.acquiring) == 2 { _ = page.value } },
-                ]
-            })
-        #expect(
-            isRace { flag, page in
-                [
-                    {
-                        page.value = 1
-                        flag.store(1, .releasing)
-                    },
-                    { if flag.load(.relaxed) == 1 { flag.store(2, .releasing) } },
-                    { if flag.load(.acquiring) == 2 { _ = page.value } },
-                ]
-            })
+        let ofTheSameThread = isRace { flag in
+            flag.store(1, .releasing)
+            flag.store(2, .relaxed)
+        } receiving: { flag in
+            flag.load(.acquiring) == 2
+        }
+        #expect(ofTheSameThread)
+        let ofAnotherThread = isRace(
+            publishing: { $0.store(1, .releasing) },
+            between: { if $0.load(.relaxed) == 1 { $0.store(2, .releasing) } },
+            receiving: { $0.load(.acquiring) == 2 })
+        #expect(ofAnotherThread)
     }
 
     @Test("a store acquires nothing", arguments: [MemoryOrdering].ofStores)
     func storesAcquireNothing(storing: MemoryOrdering) {
-        #expect(
-            isRace { flag, page in
-                [
-                    {
-                        page.value = 1
-                        flag.store(1, .sequentiallyConsistent)
-                    },
-                    {
-                        flag.store(2, storing)
-                        _ = page.value
-                    },
-                ]
-            })
+        let isRace = isRace { flag in
+            flag.store(1, .sequentiallyConsistent)
+        } receiving: { flag in
+            flag.store(2, storing)
+            return true
+        }
+        #expect(isRace)
     }
 
     @Test(
@@ -264,35 +213,15 @@ struct MemoryOrderingTests {
         [MemoryOrdering].all)
     func readModifyWrite(first: MemoryOrdering, second: MemoryOrdering) {
         // The last thread that counts down reads what the first wrote.
-        let adding = isRace { count, page in
-            [
-                {
-                    page.value = 1
-                    _ = count.add(1, first)
-                },
-                { if count.add(1, second) == 1 { _ = page.value } },
-            ]
-        }
+        let adding = isRace(
+            publishing: { _ = $0.add(1, first) }, receiving: { $0.add(1, second) == 1 })
         #expect(adding == !(first.releases && second.acquires))
-        let exchanging = isRace { flag, page in
-            [
-                {
-                    page.value = 1
-                    _ = flag.exchange(1, first)
-                },
-                { if flag.exchange(0, second) == 1 { _ = page.value } },
-            ]
-        }
+        let exchanging = isRace(
+            publishing: { _ = $0.exchange(1, first) }, receiving: { $0.exchange(0, second) == 1 })
         #expect(exchanging == !(first.releases && second.acquires))
-        let claiming = isRace { flag, page in
-            [
-                {
-                    page.value = 1
-                    _ = flag.claim(first, .relaxed)
-                },
-                { if flag.compareExchange(1, 2, second, .relaxed) { _ = page.value } },
-            ]
-        }
+        let claiming = isRace(
+            publishing: { _ = $0.claim(first, .relaxed) },
+            receiving: { $0.compareExchange(1, 2, second, .relaxed) })
         #expect(claiming == !(first.releases && second.acquires))
     }
 
@@ -300,27 +229,15 @@ struct MemoryOrderingTests {
         "a compare-and-exchange that fails has its failure ordering, and releases nothing",
         arguments: [MemoryOrdering].all, [MemoryOrdering].ofLoads)
     func failedExchange(succeeding: MemoryOrdering, failing: MemoryOrdering) {
-        let acquires = isRace { flag, page in
-            [
-                {
-                    page.value = 1
-                    flag.store(1, .releasing)
-                },
-                { if !flag.compareExchange(0, 2, succeeding, failing) { _ = page.value } },
-            ]
-        }
+        let acquires = isRace(
+            publishing: { $0.store(1, .releasing) },
+            receiving: { !$0.compareExchange(0, 2, succeeding, failing) })
         #expect(acquires == !failing.acquires)
-        let releases = isRace { flag, page in
-            [
-                {
-                    page.value = 1
-                    _ = flag.compareExchange(7, 1, succeeding, failing)
-                },
-                {
-                    _ = flag.load(.acquiring)
-                    _ = page.value
-                },
-            ]
+        let releases = isRace { flag in
+            _ = flag.compareExchange(7, 1, succeeding, failing)
+        } receiving: { flag in
+            _ = flag.load(.acquiring)
+            return true
         }
         #expect(releases)
     }
@@ -342,15 +259,15 @@ struct MemoryOrderingTests {
 
     @Test("a `Mutex`, a queue and the start of a thread still create happens-before edges")
     func locksOrder() {
-        #expect(
-            !isRace { flag, page in
-                let lock = Box(Mutex(()))
-                let body = {
-                    lock.value.withLock { _ in page.value += 1 }
-                    flag.store(1, .relaxed)
-                }
-                return [body, body]
-            })
+        let isRace = isRace { flag, page in
+            let lock = Box(Mutex(()))
+            let body = {
+                lock.value.withLock { _ in page.value += 1 }
+                flag.store(1, .relaxed)
+            }
+            return [body, body]
+        }
+        #expect(!isRace)
     }
 
     @Test("a report mentions weak orderings")

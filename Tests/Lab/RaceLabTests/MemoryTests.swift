@@ -4,11 +4,6 @@ import RaceLabTesting
 import Synchronization
 import Testing
 
-private final class Holder<Value>: @unchecked Sendable {
-    var value: Value
-    init(_ value: Value) { self.value = value }
-}
-
 /// A value whose methods let other threads go on before they write.
 private struct Inbox {
     var count = 0
@@ -102,40 +97,20 @@ private final class Farewell {
     deinit { say() }
 }
 
-private struct Example: Sendable, CustomTestStringConvertible {
-    let testDescription: String
-    let isRace: Bool
-    let describe: @Sendable (Scenario) -> Void
-
-    init(_ name: String, isRace: Bool, _ describe: @escaping @Sendable (Scenario) -> Void) {
-        (testDescription, self.isRace, self.describe) = (name, isRace, describe)
-    }
-
-    func run() {
-        let exploration = explore(describe)
-        let kinds: Set<Exploration.Finding.Kind> = [.overlap, .dataRace]
-        #expect(exploration.inconclusive == nil, "\(exploration.text())")
-        #expect(exploration.survives != isRace, "\(exploration.text())")
-        #expect(
-            exploration.findings.contains { kinds.contains($0.kind) } == isRace,
-            "\(exploration.text())")
-    }
-}
-
 /// Variables on the stack of a thread, and accesses of others that a function has begun.
 @Suite("Variables that only closures which do not escape capture", .needsTheLab)
 struct CapturedVariableTests {
     @Test("are controlled on other threads", arguments: examples)
-    fileprivate func example(_ example: Example) { example.run() }
+    func known(_ program: KnownProgram) { program.check() }
 
     private static let examples = [
-        Example("a counter", isRace: true) { scenario in
+        KnownProgram("a counter", .overlap) { scenario in
             scenario.thread("only") {
                 var sum = 0
                 twice { _ in sum += 1 }
             }
         },
-        Example("a counter with a lock", isRace: false) { scenario in
+        KnownProgram("a counter with a lock") { scenario in
             let (lock, result) = (NSLock(), Scenario.Log<Int>())
             scenario.thread("only") {
                 var sum = 0
@@ -146,19 +121,19 @@ struct CapturedVariableTests {
             }
             scenario.check { try Scenario.require(result.entries == [3], "\(result.entries)") }
         },
-        Example("an array", isRace: true) { scenario in
+        KnownProgram("an array", .overlap) { scenario in
             scenario.thread("only") {
                 var numbers: [Int] = []
                 twice { numbers.append($0) }
             }
         },
-        Example("elements of an array, each by one thread", isRace: true) { scenario in
+        KnownProgram("elements of an array, each by one thread", .overlap) { scenario in
             scenario.thread("only") {
                 var numbers = [0, 0]
                 twice { numbers[$0] = 1 }
             }
         },
-        Example("elements in a buffer, each by one thread", isRace: false) { scenario in
+        KnownProgram("elements in a buffer, each by one thread") { scenario in
             let result = Scenario.Log<[Int]>()
             scenario.thread("only") {
                 var numbers = [0, 0]
@@ -170,13 +145,13 @@ struct CapturedVariableTests {
             }
             scenario.check { try Scenario.require(result.entries == [[1, 2]], "lost") }
         },
-        Example("a large value", isRace: true) { scenario in
+        KnownProgram("a large value", .overlap) { scenario in
             scenario.thread("only") {
                 var inbox = Inbox()
                 twice { _ in inbox.deliver(1) {} }
             }
         },
-        Example("a variable that is only read", isRace: false) { scenario in
+        KnownProgram("a variable that is only read") { scenario in
             let result = Scenario.Log<Int>()
             scenario.thread("only") {
                 var limit = 1
@@ -187,7 +162,7 @@ struct CapturedVariableTests {
                 try Scenario.require(Set(result.entries) == [1, 2], "\(result.entries)")
             }
         },
-        Example("one thread writes, another one reads", isRace: true) { scenario in
+        KnownProgram("one thread writes, another one reads", .dataRace) { scenario in
             scenario.thread("only") {
                 var (isDone, seen) = (false, false)
                 twice { number in
@@ -196,7 +171,7 @@ struct CapturedVariableTests {
                 _ = seen
             }
         },
-        Example("a closure that does not escape, on two threads", isRace: true) { scenario in
+        KnownProgram("a closure that does not escape, on two threads", .overlap) { scenario in
             func runTwice(_ work: () -> Void) {
                 withoutActuallyEscaping(work) { work in
                     let group = DispatchGroup()
@@ -212,35 +187,33 @@ struct CapturedVariableTests {
                 runTwice { sum += 1 }
             }
         },
-        Example("the method's own value", isRace: true) { scenario in
+        KnownProgram("the method's own value", .overlap) { scenario in
             let inbox = Holder(Inbox())
             scenario.thread("only") { inbox.value.countAtOnce() }
         },
-        Example("two threads with a variable each", isRace: false) { scenario in
-            for name in ["A", "B"] {
-                scenario.thread(name) {
-                    let lock = NSLock()
-                    var sum = 0
-                    twice { _ in
-                        lock.withLock { sum += 1 }
-                    }
+        KnownProgram("two threads with a variable each") { scenario in
+            scenario.threads("A", "B") {
+                let lock = NSLock()
+                var sum = 0
+                twice { _ in
+                    lock.withLock { sum += 1 }
                 }
             }
         },
     ]
 
     @Test("and so are the variables of a task", arguments: examplesOfTasks)
-    fileprivate func exampleOfTask(_ example: Example) { example.run() }
+    func knownOfTask(_ program: KnownProgram) { program.check() }
 
     /// The variables of an asynchronous function are on the heap.
     private static let examplesOfTasks = [
-        Example("a counter", isRace: true) { scenario in
+        KnownProgram("a counter", .overlap) { scenario in
             scenario.task("only") {
                 var sum = 0
                 twice { _ in sum += 1 }
             }
         },
-        Example("a counter with a lock", isRace: false) { scenario in
+        KnownProgram("a counter with a lock") { scenario in
             let result = Scenario.Log<Int>()
             scenario.task("only") {
                 var sum = 0
@@ -253,7 +226,7 @@ struct CapturedVariableTests {
             }
             scenario.check { try Scenario.require(result.entries == [3], "\(result.entries)") }
         },
-        Example("a variable that outlives a suspension", isRace: true) { scenario in
+        KnownProgram("a variable that outlives a suspension", .overlap) { scenario in
             let result = Scenario.Log<Int>()
             scenario.task("only") {
                 var numbers = [0]
@@ -263,7 +236,7 @@ struct CapturedVariableTests {
                 result.append(numbers.count)
             }
         },
-        Example("a variable of an asynchronous function", isRace: true) { scenario in
+        KnownProgram("a variable of an asynchronous function", .overlap) { scenario in
             @Sendable func count() async -> Int {
                 var sum = 0
                 twice { sum += $0 }
@@ -272,7 +245,7 @@ struct CapturedVariableTests {
             let result = Scenario.Log<Int>()
             scenario.task("only") { result.append(await count()) }
         },
-        Example("a variable of a task that a task has started", isRace: true) { scenario in
+        KnownProgram("a variable of a task that a task has started", .overlap) { scenario in
             scenario.task("only") {
                 await Task {
                     var sum = 0
@@ -280,7 +253,7 @@ struct CapturedVariableTests {
                 }.value
             }
         },
-        Example("a variable of a child", isRace: true) { scenario in
+        KnownProgram("a variable of a child", .overlap) { scenario in
             let result = Scenario.Log<Int>()
             @Sendable func count() -> Int {
                 var sum = 0
@@ -292,7 +265,7 @@ struct CapturedVariableTests {
                 result.append(await sum)
             }
         },
-        Example("results of children and continuations", isRace: false) { scenario in
+        KnownProgram("results of children and continuations") { scenario in
             let result = Scenario.Log<Int>()
             scenario.task("only") {
                 async let first = result.entries.count
@@ -330,10 +303,10 @@ struct CapturedVariableTests {
 @Suite("An access that lasts", .needsTheLab)
 struct LastingAccessTests {
     @Test("counts when it writes, not only when it begins", arguments: examples)
-    fileprivate func example(_ example: Example) { example.run() }
+    func known(_ program: KnownProgram) { program.check() }
 
     private static let examples = [
-        Example("writes after an unlock", isRace: true) { scenario in
+        KnownProgram("writes after an unlock", .overlap) { scenario in
             let (number, lock) = (Holder(0), NSLock())
             scenario.thread("A") {
                 lock.lock()
@@ -341,7 +314,7 @@ struct LastingAccessTests {
             }
             scenario.thread("B") { lock.withLock { number.value += 1 } }
         },
-        Example("writes before an unlock", isRace: false) { scenario in
+        KnownProgram("writes before an unlock") { scenario in
             let (number, lock) = (Holder(0), NSLock())
             scenario.thread("A") {
                 lock.lock()
@@ -350,7 +323,7 @@ struct LastingAccessTests {
             }
             scenario.thread("B") { lock.withLock { number.value += 1 } }
         },
-        Example("writes a property after a signal", isRace: true) { scenario in
+        KnownProgram("writes a property after a signal", .dataRace) { scenario in
             let (inbox, done) = (Holder(Inbox()), DispatchSemaphore(value: 0))
             scenario.thread("A") { inbox.value.announce { done.signal() } }
             scenario.thread("B") {
@@ -358,7 +331,7 @@ struct LastingAccessTests {
                 _ = inbox.value.count
             }
         },
-        Example("appends after a signal", isRace: true) { scenario in
+        KnownProgram("appends after a signal", .overlap) { scenario in
             let (inbox, done) = (Holder(Inbox()), DispatchSemaphore(value: 0))
             scenario.thread("A") { inbox.value.deliver(1) { done.signal() } }
             scenario.thread("B") {
@@ -366,7 +339,7 @@ struct LastingAccessTests {
                 inbox.value.letters.removeAll()
             }
         },
-        Example("appends before a signal", isRace: false) { scenario in
+        KnownProgram("appends before a signal") { scenario in
             let (inbox, done) = (Holder(Inbox()), DispatchSemaphore(value: 0))
             scenario.thread("A") { inbox.value.deliverFirst(1) { done.signal() } }
             scenario.thread("B") {
@@ -374,7 +347,7 @@ struct LastingAccessTests {
                 _ = inbox.value.count
             }
         },
-        Example("writes after the store of a flag", isRace: true) { scenario in
+        KnownProgram("writes after the store of a flag", .dataRace) { scenario in
             let inbox = Holder(Inbox())
             let flag = Holder(false)
             let lock = NSLock()
@@ -383,14 +356,14 @@ struct LastingAccessTests {
                 if lock.withLock({ flag.value }) { _ = inbox.value.count }
             }
         },
-        Example("writes after it has started a thread", isRace: true) { scenario in
+        KnownProgram("writes after it has started a thread", .dataRace) { scenario in
             let inbox = Holder(Inbox())
             scenario.thread("A") {
                 inbox.value.announce { Thread.detachNewThread { _ = inbox.value.count } }
             }
         },
         // The new value is written before the old one is released.
-        Example("an assignment, whose old value signals in its `deinit`", isRace: false) {
+        KnownProgram("an assignment, whose old value signals in its `deinit`") {
             scenario in
             let done = DispatchSemaphore(value: 0)
             let holder = Holder<Farewell?>(Farewell { done.signal() })
@@ -400,7 +373,7 @@ struct LastingAccessTests {
                 holder.value = Farewell {}
             }
         },
-        Example("writes a property of a global after a signal", isRace: true) { scenario in
+        KnownProgram("writes a property of a global after a signal", .dataRace) { scenario in
             let done = DispatchSemaphore(value: 0)
             inboxOfAll = Inbox()
             scenario.thread("A") {
@@ -411,7 +384,7 @@ struct LastingAccessTests {
                 _ = inboxOfAll.weight
             }
         },
-        Example("writes another global after a signal", isRace: false) { scenario in
+        KnownProgram("writes another global after a signal") { scenario in
             let done = DispatchSemaphore(value: 0)
             (inboxOfAll, visitorsOfAll) = (Inbox(), 0)
             scenario.thread("A") {
@@ -425,7 +398,7 @@ struct LastingAccessTests {
                 _ = inboxOfAll.letters
             }
         },
-        Example("writes another property after a signal", isRace: false) { scenario in
+        KnownProgram("writes another property after a signal") { scenario in
             let (office, done) = (Office(), DispatchSemaphore(value: 0))
             scenario.thread("A") {
                 office.inbox.deliverFirst(1) {
@@ -438,32 +411,28 @@ struct LastingAccessTests {
                 _ = office.inbox.letters
             }
         },
-        Example("writes another property while it lends one", isRace: false) { scenario in
+        KnownProgram("writes another property while it lends one") { scenario in
             let (office, lock) = (Office(), NSLock())
-            for name in ["A", "B"] {
-                scenario.thread(name) {
-                    office.desk.lend {
-                        lock.withLock { office.visitors = 1 }
-                    }
+            scenario.threads("A", "B") {
+                office.desk.lend {
+                    lock.withLock { office.visitors = 1 }
                 }
             }
         },
-        Example("a value with a lock, which is never copied", isRace: false) { scenario in
+        KnownProgram("a value with a lock, which is never copied") { scenario in
             let office = Office()
-            for name in ["A", "B"] { scenario.thread(name) { office.vault.addTwice() } }
+            scenario.threads("A", "B") { office.vault.addTwice() }
         },
-        Example("uses a lock next to a property that it lends", isRace: false) { scenario in
+        KnownProgram("uses a lock next to a property that it lends") { scenario in
             let office = Office()
-            for name in ["A", "B"] {
-                scenario.thread(name) {
-                    office.desk.lend {
-                        office.bell.withLock { $0 += 1 }
-                        office.bell.withLock { $0 += 1 }
-                    }
+            scenario.threads("A", "B") {
+                office.desk.lend {
+                    office.bell.withLock { $0 += 1 }
+                    office.bell.withLock { $0 += 1 }
                 }
             }
         },
-        Example("uses a lock next to a property, after a signal", isRace: false) { scenario in
+        KnownProgram("uses a lock next to a property, after a signal") { scenario in
             let (office, done) = (Office(), DispatchSemaphore(value: 0))
             scenario.thread("A") {
                 office.inbox.deliverFirst(1) {
@@ -476,7 +445,7 @@ struct LastingAccessTests {
                 _ = office.inbox.letters
             }
         },
-        Example("reads a global constant after a signal", isRace: false) { scenario in
+        KnownProgram("reads a global constant after a signal") { scenario in
             let (done, result) = (DispatchSemaphore(value: 0), Scenario.Log<Int>())
             inboxOfAll = Inbox()
             scenario.thread("A") {
@@ -490,12 +459,12 @@ struct LastingAccessTests {
                 inboxOfAll.letters = []
             }
         },
-        Example("two threads within one access to a part of a global", isRace: true) { scenario in
+        KnownProgram("two threads within one access to a part of a global", .overlap) { scenario in
             pairOfAll = (0, 0)
             func setTwice(_ number: inout Int) { twice { number = $0 } }
             scenario.thread("A") { setTwice(&pairOfAll.1) }
         },
-        Example("twenty accesses, the first of which writes last", isRace: true) { scenario in
+        KnownProgram("twenty accesses, the first of which writes last", .dataRace) { scenario in
             let holders = (0..<20).map { _ in Holder(0) }
             let done = DispatchSemaphore(value: 0)
             scenario.thread("A") { changeAll(holders[...]) { done.signal() } }
@@ -504,7 +473,7 @@ struct LastingAccessTests {
                 _ = holders[19].value
             }
         },
-        Example("two properties, each of one thread", isRace: false) { scenario in
+        KnownProgram("two properties, each of one thread") { scenario in
             let (first, second) = (Holder(0), Holder(0))
             let done = DispatchSemaphore(value: 0)
             scenario.thread("A") {

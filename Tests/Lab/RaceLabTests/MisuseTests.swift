@@ -8,14 +8,6 @@ import Testing
 /// Uses of locks, semaphores, continuations and memory that their documentation forbids.
 @Suite("Misuse is reported", .needsTheLab)
 struct MisuseTests {
-    private static func reasons(_ describe: @escaping (Scenario) -> Void) -> [String] {
-        let exploration = explore(describe)
-        #expect(exploration.inconclusive == nil, "\(exploration.summary)")
-        #expect(exploration.findings.allSatisfy { $0.kind == .misuse }, "\(exploration.text())")
-        #expect(exploration.survives == exploration.findings.isEmpty)
-        return exploration.findings.map(\.reason)
-    }
-
     @Test("a semaphore is freed below its initial value", arguments: [1, 2, 3], [0, 1, 2, 3])
     func freedSemaphore(count: Int, signals: Int) {
         let waits = 1
@@ -30,14 +22,44 @@ struct MisuseTests {
         #expect(reasons.allSatisfy { $0.contains("less than the \(count) that it was made with") })
     }
 
-    @Test("a semaphore that a thread has created, with the place")
-    func freedInThread() {
-        let reasons = Self.reasons { scenario in
-            scenario.thread("user") { DispatchSemaphore(value: 1).wait() }
-        }
-        #expect(reasons.count == 1)
-        #expect(reasons[0].contains("with the count 0"), "\(reasons)")
+    private static func reasons(_ describe: @escaping (Scenario) -> Void) -> [String] {
+        let exploration = explore(describe)
+        #expect(exploration.inconclusive == nil, "\(exploration.summary)")
+        #expect(exploration.findings.allSatisfy { $0.kind == .misuse }, "\(exploration.text())")
+        #expect(exploration.survives == exploration.findings.isEmpty)
+        return exploration.findings.map(\.reason)
     }
+
+    @Test("has its known result", arguments: semaphores + memory + locks)
+    func known(_ program: KnownProgram) { program.check() }
+
+    private static let semaphores = [
+        KnownProgram(
+            "a semaphore that a thread has created, with the place", .misuse,
+            reason: ["with the count 0"]
+        ) { scenario in
+            scenario.thread("user") { DispatchSemaphore(value: 1).wait() }
+        },
+        KnownProgram("no misuse: a semaphore that is not freed") { scenario in
+            let semaphore = DispatchSemaphore(value: 1)
+            let keeps = Unmanaged.passRetained(semaphore)
+            scenario.thread("user") { semaphore.wait() }
+            scenario.check { _ = keeps }
+        },
+        KnownProgram("no misuse: a semaphore that lasts") { scenario in
+            scenario.thread("user") {
+                lasting.wait()
+                lasting.signal()
+            }
+        },
+        KnownProgram("no misuse: a semaphore that was created with 0") { scenario in
+            let semaphore = DispatchSemaphore(value: 0)
+            scenario.thread("first") { semaphore.wait() }
+            scenario.thread("second") { semaphore.signal() }
+        },
+    ]
+
+    private static let lasting = DispatchSemaphore(value: 5)
 
     @Test("only the interleavings that misuse it count")
     func freedInSome() {
@@ -62,42 +84,46 @@ struct MisuseTests {
                 newest.value = 1
             }
         }
-        let misuses = exploration.findings.filter { $0.kind == .misuse }
+        let misuses = exploration.reasons(.misuse)
         #expect(exploration.inconclusive == nil && !misuses.isEmpty, "\(exploration.text())")
-        #expect(misuses.allSatisfy { $0.reason.hasSuffix("that has already been freed") })
+        #expect(misuses.allSatisfy { $0.hasSuffix("that has already been freed") })
         #expect(exploration.findings.contains { $0.kind == .overlap })
     }
 
-    @Test("two threads free the same memory, and do nothing else")
-    func freedOnly() {
-        let reasons = Self.reasons { scenario in
+    private static let memory = [
+        KnownProgram(
+            "two threads free the same memory, and do nothing else", .misuse,
+            reason: ["frees memory at"]
+        ) { scenario in
             nonisolated(unsafe) let memory = UnsafeMutablePointer<Int>.allocate(capacity: 4)
-            for name in ["first", "second"] { scenario.thread(name) { memory.deallocate() } }
-        }
-        #expect(reasons.count == 1 && reasons[0].contains("frees memory at"))
-    }
-
-    @Test("memory is freed after it has moved, or moved after it has been freed")
-    func freedAndMoved() {
-        for movesFirst in [true, false] {
-            let reasons = Self.reasons { scenario in
-                let log = Scenario.Log<Int>()
-                scenario.thread("only") {
-                    let memory = malloc(64)
-                    log.append(1)
-                    if !movesFirst { free(memory) }
-                    let moved = realloc(memory, 100_000)
-                    if movesFirst { free(memory) }
-                    free(moved)
-                }
+            scenario.threads("first", "second") { memory.deallocate() }
+        },
+        KnownProgram(
+            "memory is freed after it has moved", .misuse,
+            sentence: "'only' frees memory at \(place(7)) that has already been freed"
+        ) { scenario in
+            let log = Scenario.Log<Int>()
+            scenario.thread("only") {
+                let memory = malloc(64)
+                log.append(1)
+                let moved = realloc(memory, 100_000)
+                free(memory)
+                free(moved)
             }
-            #expect(reasons.count == 1, "\(reasons)")
-        }
-    }
-
-    @Test("no misuse: memory that moves keeps what it holds")
-    func moved() {
-        let reasons = Self.reasons { scenario in
+        },
+        KnownProgram(
+            "memory is moved after it has been freed", .misuse,
+            sentence: "'only' frees memory at \(place(7)) that has already been freed"
+        ) { scenario in
+            let log = Scenario.Log<Int>()
+            scenario.thread("only") {
+                let memory = malloc(64)
+                log.append(1)
+                free(memory)
+                free(realloc(memory, 100_000))
+            }
+        },
+        KnownProgram("no misuse: memory that moves keeps what it holds") { scenario in
             let log = Scenario.Log<Int>()
             scenario.thread("only") {
                 var memory = malloc(8)!
@@ -107,85 +133,58 @@ struct MisuseTests {
                 free(memory)
             }
             scenario.check { try Scenario.require(log.entries == [7], "\(log.entries)") }
-        }
-        #expect(reasons.isEmpty)
-    }
-
-    @Test("no misuse: an object that one thread allocates and the other frees, again and again")
-    func freedOnce() {
-        let exploration = explore { scenario in
-            let newest = Mutex(Shared())
-            for name in ["first", "second"] {
-                scenario.thread(name) {
-                    for _ in 0..<2 { newest.withLock { $0 = Shared() } }
-                }
+        },
+        KnownProgram(
+            "no misuse: an object that one thread allocates and the other frees, again and again"
+        ) { scenario in
+            let newest = Box(Mutex(Shared()))
+            scenario.threads("first", "second") {
+                for _ in 0..<2 { newest.value.withLock { $0 = Shared() } }
             }
-        }
-        #expect(exploration.survives, "\(exploration.text())")
-    }
+        },
+    ]
 
-    private static let lasting = DispatchSemaphore(value: 5)
-
-    @Test("no misuse: a semaphore that is not freed, or was created with 0")
-    func notFreed() {
-        #expect(
-            Self.reasons { scenario in
-                let semaphore = DispatchSemaphore(value: 1)
-                let keeps = Unmanaged.passRetained(semaphore)
-                scenario.thread("user") { semaphore.wait() }
-                scenario.check { _ = keeps }
-            } == [])
-        #expect(
-            Self.reasons { scenario in
-                scenario.thread("user") {
-                    Self.lasting.wait()
-                    Self.lasting.signal()
-                }
-            } == [])
-        #expect(
-            Self.reasons { scenario in
-                let semaphore = DispatchSemaphore(value: 0)
-                scenario.thread("first") { semaphore.wait() }
-                scenario.thread("second") { semaphore.signal() }
-            } == [])
-    }
-
-    @Test("a lock that is released while no thread holds it")
-    func freeLocks() {
-        let lock = "that no thread holds"
-        #expect(
-            Self.reasons { scenario in
-                let lock = NSLock()
-                scenario.thread("user") { lock.unlock() }
-            }.map { $0.hasSuffix(lock) } == [true])
-        #expect(
-            Self.reasons { scenario in
-                let lock = NSLock()
-                scenario.thread("user") {
-                    lock.lock()
-                    lock.unlock()
-                    lock.unlock()
-                }
-            }.map { $0.hasSuffix(lock) } == [true])
-        #expect(
-            Self.reasons { scenario in
-                let lock = NSRecursiveLock()
-                scenario.thread("user") {
-                    lock.lock()
-                    lock.lock()
-                    for _ in 0..<3 { lock.unlock() }
-                }
-            }.map { $0.hasSuffix(lock) } == [true])
-        #expect(
-            Self.reasons { scenario in
-                let lock = ReadWriteLock()
-                scenario.thread("user") { lock.unlock() }
-            }.map { $0.hasSuffix(lock) } == [true])
-    }
-
-    @Test("a lock that is released while another thread holds it, and only then")
-    func foreignLocks() {
-        let reasons = Self.reasons { scenario in
+    private static let locks = [
+        KnownProgram(
+            "a lock that no thread holds is released", .misuse,
+            sentence: "'user' releases a lock at \(place(3)) that no thread holds"
+        ) { scenario in
+            let lock = NSLock()
+            scenario.thread("user") { lock.unlock() }
+        },
+        KnownProgram(
+            "a lock is released twice", .misuse,
+            sentence: "'user' releases a lock at \(place(6)) that no thread holds"
+        ) { scenario in
+            let lock = NSLock()
+            scenario.thread("user") {
+                lock.lock()
+                lock.unlock()
+                lock.unlock()
+            }
+        },
+        KnownProgram(
+            "a recursive lock is released too often", .misuse,
+            sentence: "'user' releases a lock at \(place(6)) that no thread holds"
+        ) { scenario in
+            let lock = NSRecursiveLock()
+            scenario.thread("user") {
+                lock.lock()
+                lock.lock()
+                for _ in 0..<3 { lock.unlock() }
+            }
+        },
+        KnownProgram(
+            "a readers-writer lock that is free is released", .misuse,
+            sentence: "'user' releases a lock at \(ReadWriteLock.unlocks) that no thread holds"
+        ) { scenario in
+            let lock = ReadWriteLock()
+            scenario.thread("user") { lock.unlock() }
+        },
+        KnownProgram(
+            "a lock that is released while another thread holds it, and only then", .misuse,
+            sentence: "'other' releases a lock at \(place(9)) that another thread holds"
+        ) { scenario in
             let (lock, isTaken) = (NSLock(), DispatchSemaphore(value: 0))
             scenario.thread("owner") {
                 lock.lock()
@@ -195,36 +194,25 @@ struct MisuseTests {
                 isTaken.wait()
                 lock.unlock()
             }
-        }
-        #expect(reasons.map { $0.hasSuffix("that another thread holds") } == [true], "\(reasons)")
-        #expect(reasons.allSatisfy { $0.hasPrefix("'other' releases a lock") })
-    }
-
-    @Test("a condition that is waited for without its lock")
-    func conditionWithoutLock() {
-        let exploration = explore { scenario in
+        },
+        KnownProgram(
+            "a condition that is waited for without its lock", .misuse, .deadlock,
+            reason: ["without holding its lock"]
+        ) { scenario in
             let condition = NSCondition()
             scenario.thread("waits") {
                 condition.wait()
                 condition.unlock()
             }
             scenario.thread("signals") { condition.signal() }
-        }
-        #expect(
-            exploration.findings.contains {
-                $0.kind == .misuse && $0.reason.hasSuffix("without holding its lock")
-            }, "\(exploration.text())")
-    }
-
-    @Test("a lock that was taken during set-up may be released by a thread")
-    func takenDuringSetUp() {
-        #expect(
-            Self.reasons { scenario in
-                let lock = NSLock()
-                lock.lock()
-                scenario.thread("user") { lock.unlock() }
-            } == [])
-    }
+        },
+        KnownProgram("a lock that was taken during set-up may be released by a thread") {
+            scenario in
+            let lock = NSLock()
+            lock.lock()
+            scenario.thread("user") { lock.unlock() }
+        },
+    ]
 
     // MARK: Unsafe continuations
 
@@ -279,17 +267,17 @@ struct MisuseTests {
         }
     }
 
-    @Test("a continuation that the task resumes twice", .enabled(if: unavailableTasks == nil))
-    func resumedTwiceByItself() {
-        let reasons = Self.reasons { scenario in
+    /// The compiler copies `withUnsafeContinuation` into the program, without lines.
+    @Test("an unsafe continuation that is never resumed", .enabled(if: unavailableTasks == nil))
+    func neverResumed() {
+        let line = #line + 3
+        let exploration = explore { scenario in
             scenario.task("waiter") {
-                await withUnsafeContinuation { (continuation: Unsafe) in
-                    continuation.resume()
-                    continuation.resume()
-                }
+                await withUnsafeContinuation { (_: Unsafe) in }
             }
         }
-        #expect(reasons.map { $0.hasPrefix("'waiter' resumes a continuation") } == [true])
+        let place = "MisuseTests.swift:\(line)"
+        #expect(exploration.reasons(.deadlock) == ["'waiter' waits at \(place) to be resumed"])
     }
 
     @Test("a continuation that two tasks resume", .enabled(if: unavailableTasks == nil))
@@ -336,41 +324,51 @@ struct MisuseTests {
     }
 
     @Test(
-        "no misuse: the next continuation of the same task, however it is resumed",
-        .enabled(if: unavailableTasks == nil))
-    func successiveContinuations() {
-        #expect(
-            Self.reasons { scenario in
-                let kept = Shelf<Unsafe>()
-                let isThere = DispatchSemaphore(value: 0)
-                scenario.task("waiter") {
-                    for _ in 1...2 {
-                        await withUnsafeContinuation {
-                            kept.put($0)
-                            isThere.signal()
-                        }
+        "a continuation has its known result", .enabled(if: unavailableTasks == nil),
+        arguments: continuations)
+    func knownContinuation(_ program: KnownProgram) { program.check() }
+
+    private static let continuations = [
+        KnownProgram(
+            "that the task resumes twice", .misuse, reason: ["'waiter' resumes a continuation"]
+        ) { scenario in
+            scenario.task("waiter") {
+                await withUnsafeContinuation { (continuation: Unsafe) in
+                    continuation.resume()
+                    continuation.resume()
+                }
+            }
+        },
+        KnownProgram("no misuse: the next one of the same task") { scenario in
+            let kept = Shelf<Unsafe>()
+            let isThere = DispatchSemaphore(value: 0)
+            scenario.task("waiter") {
+                for _ in 1...2 {
+                    await withUnsafeContinuation {
+                        kept.put($0)
+                        isThere.signal()
                     }
                 }
-                scenario.thread("resumer") {
-                    for _ in 1...2 {
-                        isThere.wait()
-                        kept.take()?.resume()
+            }
+            scenario.thread("resumer") {
+                for _ in 1...2 {
+                    isThere.wait()
+                    kept.take()?.resume()
+                }
+            }
+        },
+        KnownProgram("no misuse: the next one, however it is resumed") { scenario in
+            scenario.task("waiter") {
+                for _ in 1...2 {
+                    await withUnsafeContinuation { $0.resume() }
+                    await withUnsafeContinuation { continuation in
+                        DispatchQueue.global().async { continuation.resume() }
+                    }
+                    await withCheckedContinuation { continuation in
+                        Task { continuation.resume() }
                     }
                 }
-            } == [])
-        #expect(
-            Self.reasons { scenario in
-                scenario.task("waiter") {
-                    for _ in 1...2 {
-                        await withUnsafeContinuation { $0.resume() }
-                        await withUnsafeContinuation { continuation in
-                            DispatchQueue.global().async { continuation.resume() }
-                        }
-                        await withCheckedContinuation { continuation in
-                            Task { continuation.resume() }
-                        }
-                    }
-                }
-            } == [])
-    }
+            }
+        },
+    ]
 }

@@ -211,9 +211,7 @@ struct ObjectTests {
             var isThere = false
             var value: Int?
         }
-        var options = Exploration.Options()
-        options.isolation = .childProcess()
-        let exploration = explore(options: options) { scenario in
+        let exploration = explore(options: .isolated) { scenario in
             let result = Result()
             scenario.thread("settler") {
                 result.isThere = true
@@ -275,6 +273,17 @@ struct ObjectTests {
             #expect(trace.steps.map(\.states) == [nil, nil, ["1"], ["1"]])
         }
     }
+
+    @Test("no instance has the letter of a thread")
+    func lettersOfThreads() throws {
+        let trace = try Exploration.replay("PQQ") { scenario in
+            let links = (0..<3).map { _ in Link() }
+            scenario.thread("pays") { links[0].value = 1 }
+            scenario.thread("quits") { links[1].value = links[2].value }
+        }
+        #expect(Set(trace.steps.compactMap(\.owner)).isDisjoint(with: ["P", "Q"]))
+        #expect(trace.table().contains("R, S, T: Link"), "\(trace.table())")
+    }
 }
 
 /// With many threads, a column for each would be too narrow to read.
@@ -310,5 +319,24 @@ struct ManyThreadsTests {
         let two = try Exploration.replay(Exploration.Schedule([0, 0, 1, 1]), Self.scenario(2))
             .table(width: 100)
         #expect(two.hasPrefix("    0 thread "))
+    }
+
+    @Test("four threads share a column if a place would be cut off")
+    func four() throws {
+        let waiter = "the task that waits for the others"
+        let line = #line + 7
+        let exploration = explore { scenario in
+            let kept = Mutex<UnsafeContinuation<Void, Never>?>(nil)
+            scenario.task(waiter) {
+                await withUnsafeContinuation { continuation in kept.withLock { $0 = continuation } }
+            }
+            for index in 1...3 {
+                scenario.thread("\(index)") { kept.withLock { $0.take() }?.resume() }
+            }
+        }
+        let trace = try #require(try exploration.passingTrace())
+        let rows = trace.table(width: 100).split(separator: "\n")
+        let resumes = try #require(rows.first { $0.contains("resumes '\(waiter)'") })
+        #expect(resumes.contains(":\(line) "), "\(resumes)")
     }
 }

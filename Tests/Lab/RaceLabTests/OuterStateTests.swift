@@ -76,7 +76,7 @@
             _ exploration: Exploration, _ words: String,
             sourceLocation: SourceLocation = #_sourceLocation
         ) {
-            guard case .uncontrolled(let what, let place) = exploration.inconclusive else {
+            guard let (what, place) = exploration.uncontrolled else {
                 Issue.record("\(exploration.summary)", sourceLocation: sourceLocation)
                 return
             }
@@ -247,10 +247,8 @@
         func singleton() {
             Registry.shared = Registry()
             let exploration = explore { scenario in
-                for name in ["first", "second"] {
-                    scenario.thread(name) {
-                        Registry.shared.lock.withLock { Registry.shared.items.append(1) }
-                    }
+                scenario.threads("first", "second") {
+                    Registry.shared.lock.withLock { Registry.shared.items.append(1) }
                 }
                 scenario.check {
                     try Scenario.require(Registry.shared.items.count == 2, "not two items")

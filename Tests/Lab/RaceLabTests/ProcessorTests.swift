@@ -41,11 +41,9 @@
                 let seen = Scenario.Log<Set<Int>>()
                 let exploration = explore { scenario in
                     let shared = Shared()
-                    for name in ["first", "second"] {
-                        scenario.thread(name) {
-                            shared.value += 1
-                            seen.append(Self.allowed)
-                        }
+                    scenario.threads("first", "second") {
+                        shared.value += 1
+                        seen.append(Self.allowed)
                     }
                 }
                 #expect(exploration.explored > 1, "\(exploration.summary)")

@@ -7,17 +7,22 @@ import Testing
 /// The bounds of an exploration, and its progress reports.
 @Suite("Bounds within the process", .needsTheLab)
 struct ProgressTests {
-    /// Two threads of eight steps each on one counter: 12,870 interleavings without reduction.
-    private static func many(_ change: (inout Exploration.Options) -> Void) -> Exploration {
-        var options = Exploration.Options()
-        options.reduction = false
-        options.failingKinds = [.failedCheck]
-        change(&options)
-        return explore(options: options) { scenario in
+    /// Two threads of some steps each on one counter, none of which are independent.
+    private static func exploration(
+        steps: Int, _ change: (inout Exploration.Options) -> Void
+    ) -> Exploration {
+        explore(options: .with(change)) { scenario in
             let counter = Counter()
-            for name in ["left", "right"] {
-                scenario.thread(name) { for _ in 0..<8 { counter.value = 1 } }
-            }
+            scenario.threads("left", "right") { for _ in 0..<steps { counter.value = 1 } }
+        }
+    }
+
+    /// 12,870 interleavings.
+    private static func many(_ change: (inout Exploration.Options) -> Void) -> Exploration {
+        exploration(steps: 8) { options in
+            options.reduction = false
+            options.failingKinds = [.failedCheck]
+            change(&options)
         }
     }
 
@@ -32,39 +37,33 @@ struct ProgressTests {
 
     @Test("runs that repeat an interleaving count as runs")
     func redundantRuns() {
-        // Work that waits for its turn in two queues is explored with sleep sets alone.
-        var options = Exploration.Options()
-        options.reduction = true
+        // Threads that come to a queue with barriers are explored with sleep sets alone.
         let describe: (Scenario) -> Void = { scenario in
-            let (shared, queue) = (Shared(), DispatchQueue(label: "queue"))
+            let queue = DispatchQueue(label: "queue", attributes: .concurrent)
+            let shared = Shared()
             for index in 0..<2 {
                 scenario.thread("\(index)") {
-                    queue.async { shared.value += 1 }
+                    queue.async(flags: .barrier) { shared.value += 1 }
                     queue.sync { shared.value += 1 }
                 }
             }
         }
-        let all = explore(options: options, describe)
+        let all = explore(describe)
         #expect(all.coverage == .all && all.redundant > 0)
-        options.maximumRuns = all.explored + all.redundant - 1
-        let bounded = explore(options: options, describe)
+        let runs = all.explored + all.redundant - 1
+        let bounded = explore(options: .with { $0.maximumRuns = runs }, describe)
         #expect(bounded.limit == .runs)
-        #expect(bounded.explored + bounded.redundant == all.explored + all.redundant - 1)
+        #expect(bounded.explored + bounded.redundant == runs)
     }
 
-    /// Two threads of six steps each on one counter: 924 interleavings, none of them equivalent.
+    /// 924 interleavings.
     private static func bounded(
         at count: Int, _ change: (inout Exploration.Options) -> Void = { _ in }
     ) -> Exploration {
-        var options = Exploration.Options()
-        options.failingKinds = [.failedCheck]
-        options.maximumInterleavings = count
-        change(&options)
-        return explore(options: options) { scenario in
-            let counter = Counter()
-            for name in ["left", "right"] {
-                scenario.thread(name) { for _ in 0..<6 { counter.value = 1 } }
-            }
+        exploration(steps: 6) { options in
+            options.failingKinds = [.failedCheck]
+            options.maximumInterleavings = count
+            change(&options)
         }
     }
 
@@ -121,39 +120,39 @@ struct ProgressTests {
         #expect(exploration.coverage == .first(exploration.explored))
     }
 
-    /// The clock of this test moves an hour each time that it is read. A weak reference, which the
-    /// first interleaving does not read, makes the exploration start over.
+    /// A weak reference, which the first interleaving does not read, makes the exploration start
+    /// over. The clock of this test is read when the exploration begins, for its end and for the
+    /// time left, and then again when it starts over. Until then an hour has passed.
     @Test("the time includes what was explored before the exploration started over")
     func timeOfAll() {
-        let hours = Mutex(0)
+        let looks = Mutex(0)
         let start = ContinuousClock.now
         var options = Exploration.Options()
-        options.maximumInterleavings = .max
+        options.maximumInterleavings = 100_000
         options.maximumTime = .seconds(3600)
         options.now = {
-            hours.withLock { hours in
-                hours += 1
-                return start + .seconds(3600 * hours)
+            looks.withLock { looks in
+                looks += 1
+                return looks > 2 ? start + .seconds(3600) : start
             }
         }
         let exploration = explore(options: options) { scenario in
             let counter = Counter()
             let flag = Counter()
             scenario.thread("last") { flag.value = 1 }
-            for name in ["first", "second", "third"] {
-                scenario.thread(name) { [weak weakly = counter] in
-                    if flag.value == 0 { weakly?.value += 1 }
-                    for _ in 0..<6 { counter.value += 1 }
-                }
+            scenario.threads("first", "second", "third") { [weak weakly = counter] in
+                if flag.value == 0 { weakly?.value += 1 }
+                for _ in 0..<3 { counter.value += 1 }
             }
         }
         #expect(exploration.limit == .time)
+        let text = exploration.text(width: .max)
+        #expect(text.contains("; that includes runs before it started over, when"), "\(text)")
     }
 
     @Test("the first failure")
     func firstFailure() {
-        var options = Exploration.Options()
-        options.stopsAtFirstFailure = true
+        let options = Exploration.Options.with { $0.stopsAtFirstFailure = true }
         let exploration = explore(options: options, Classic.lostUpdate.describe)
         #expect(exploration.failing == 1 && exploration.limit == .firstFailure)
         #expect(explore(Classic.lostUpdate.describe).failing > 1)
@@ -165,17 +164,12 @@ struct ProgressTests {
         arguments: [Exploration.Options.Isolation.none, .childProcess()])
     func progress(isolation: Exploration.Options.Isolation) {
         let reported = Scenario.Log<Int>()
-        var options = Exploration.Options()
-        options.reduction = false
-        options.isolation = isolation
-        options.maximumTime = .milliseconds(2500)
-        options.maximumInterleavings = .max
-        options.progress = { reported.append($0.explored) }
-        let exploration = explore(options: options) { scenario in
-            let counter = Counter()
-            for name in ["left", "right"] {
-                scenario.thread(name) { for _ in 0..<10 { counter.value = 1 } }
-            }
+        let exploration = Self.exploration(steps: 10) { options in
+            options.reduction = false
+            options.isolation = isolation
+            options.maximumTime = .milliseconds(2500)
+            options.maximumInterleavings = .max
+            options.progress = { reported.append($0.explored) }
         }
         #expect(exploration.limit == .time)
         let counts = reported.entries

@@ -49,7 +49,7 @@ struct RedundancyTests {
         Miniature(
             testDescription: "three threads that try once", explored: 21, redundant: 0,
             describe: tries(3, 1)),
-        Miniature(testDescription: "a queue and a lock", explored: 24, redundant: 4) { scenario in
+        Miniature(testDescription: "a queue and a lock", explored: 24, redundant: 0) { scenario in
             let (lock, shared, queue) = (NSLock(), Shared(), DispatchQueue(label: "queue"))
             let seen = Seen()
             for index in 0..<2 {
@@ -63,7 +63,26 @@ struct RedundancyTests {
             }
             scenario.outcome { seen.text }
         },
-        Miniature(testDescription: "two queues", explored: 24, redundant: 18) { scenario in
+        Miniature(
+            testDescription: "one piece of work from each of two threads", explored: 2, redundant: 0
+        ) { scenario in
+            let (shared, queue) = (Shared(), DispatchQueue(label: "queue"))
+            for index in 0..<2 {
+                scenario.thread("\(index)") { queue.async { shared.value += index } }
+            }
+            scenario.outcome { "\(shared.value)" }
+        },
+        Miniature(
+            testDescription: "work, and a thread that comes itself", explored: 6, redundant: 0
+        ) { scenario in
+            let (seen, queue) = (Seen(), DispatchQueue(label: "queue"))
+            for index in 0..<2 {
+                scenario.thread("\(index)") { queue.async { seen.note("\(index)") } }
+            }
+            scenario.thread("2") { queue.sync { seen.note("2") } }
+            scenario.outcome { seen.text }
+        },
+        Miniature(testDescription: "two queues", explored: 24, redundant: 0) { scenario in
             let (lock, shared) = (NSLock(), Shared())
             let queues = [DispatchQueue(label: "left"), DispatchQueue(label: "right")]
             for index in 0..<2 {
@@ -84,22 +103,59 @@ struct RedundancyTests {
         },
         Miniature(
             testDescription: "a queue for the state, and one for callbacks", explored: 24,
-            redundant: 12
+            redundant: 0
         ) { scenario in
-            let (shared, done) = (Shared(), Shared())
+            let (shared, seen) = (Shared(), Seen())
             let state = DispatchQueue(label: "state")
             let callbacks = DispatchQueue(label: "callbacks")
             for index in 0..<3 {
                 scenario.thread("\(index)") {
                     let value = state.sync {
                         shared.value += 1
+                        seen.note("\(index)")
                         return shared.value
                     }
-                    if value != 2 { callbacks.async { state.sync { done.value += 1 } } }
+                    if value != 2 {
+                        callbacks.async { state.sync { seen.note("done \(value)") } }
+                    }
                 }
             }
+            scenario.outcome { seen.text }
+        },
+        Miniature(
+            testDescription: "a queue, a task and a stream", explored: 21, redundant: 0
+        ) { scenario in
+            let (shared, seen, queue) = (Shared(), Seen(), DispatchQueue(label: "queue"))
+            let (stream, continuation) = AsyncStream<Int>.makeStream()
+            scenario.task("reader") {
+                for await value in stream { seen.note("\(value)") }
+            }
+            scenario.thread("sender") {
+                queue.async { continuation.yield(shared.value) }
+                queue.async { continuation.finish() }
+            }
+            scenario.thread("writer") { queue.sync { shared.value += 1 } }
+            scenario.outcome { seen.text }
+        },
+        Miniature(
+            testDescription: "two tasks on one actor, and a lock", explored: 2, redundant: 0
+        ) { scenario in
+            let account = Account()
+            for index in 0..<2 {
+                scenario.task("\(index)") { await account.add(index) }
+            }
+            scenario.outcome { account.text }
         },
     ]
+
+    private actor Account {
+        private let (lock, seen) = (NSLock(), Seen())
+        nonisolated var text: String { seen.text }
+
+        func add(_ value: Int) {
+            lock.withLock { seen.note("\(value)") }
+        }
+    }
 
     @Test("no more runs than this are redundant, and none loses an outcome", arguments: miniatures)
     func miniature(_ miniature: Miniature) {

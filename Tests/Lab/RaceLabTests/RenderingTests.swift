@@ -345,19 +345,18 @@ struct OutcomeTests {
         #expect(exploration.survives)
         #expect(exploration.unreached.map(\.outcome) == ["3"])
         #expect(exploration.text().contains("never reached"))
-        var options = Exploration.Options()
-        options.maximumInterleavings = 2
-        #expect(incrementing(options, declare).unreached.isEmpty)
-        options = Exploration.Options()
-        options.preemptionBound = 0
-        #expect(incrementing(options, declare).unreached.isEmpty)
+        for bound: Exploration.Options in [
+            .with { $0.maximumInterleavings = 2 }, .with { $0.preemptionBound = 0 },
+        ] {
+            #expect(incrementing(bound, declare).unreached.isEmpty)
+        }
     }
 
     @Test("forbidden ones are other findings if they do not count as failures")
     func notJudged() {
-        var options = Exploration.Options()
-        options.failingKinds = [.deadlock]
-        let exploration = incrementing(options) { $0.expect("1", .forbidden, "lost") }
+        let exploration = incrementing(.with { $0.failingKinds = [.deadlock] }) {
+            $0.expect("1", .forbidden, "lost")
+        }
         #expect(exploration.survives)
         #expect(exploration.otherFindings.map(\.kind) == [.forbiddenOutcome, .forbiddenOutcome])
     }

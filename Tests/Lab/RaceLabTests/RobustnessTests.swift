@@ -51,8 +51,6 @@ struct RobustnessTests {
 
     // MARK: Causes
 
-    private static let runs = Atomic(0)
-
     /// Numbers that go on from run to run.
     private enum Generator {
         nonisolated(unsafe) private static var last = 1

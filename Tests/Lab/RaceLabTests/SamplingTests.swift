@@ -17,9 +17,7 @@ struct SamplingTests {
     static func options(
         _ method: Method, runs: Int, seed: UInt64 = 1
     ) -> Exploration.Options {
-        var options = Exploration.Options()
-        options.strategy = .sampled(method, runs: runs, seed: seed)
-        return options
+        .with { $0.strategy = .sampled(method, runs: runs, seed: seed) }
     }
 
     /// The example of docs/Sampling.md.
@@ -27,6 +25,24 @@ struct SamplingTests {
         var options = Exploration.Options()
         options.strategy = .sampled(.pct(depth: 3), runs: 10_000, seed: 1)
         return explore(options: options, scenario)
+    }
+
+    /// The attempt comes long after the release that it could have missed. In a child process,
+    /// because memory was overwritten here.
+    @Test("a sampled run with an attempt is shown with the fewest switches")
+    func attemptLongAfterRelease() {
+        var options = Self.options(.randomWalk, runs: 300)
+        options.isolation = .childProcess()
+        let exploration = explore(options: options) { scenario in
+            let lock = NSLock()
+            let log = Scenario.Log<Int>()
+            scenario.thread("takes") { lock.withLock {} }
+            scenario.thread("works") { for step in 0..<40 { log.append(step) } }
+            scenario.thread("tries") { if lock.try() { lock.unlock() } }
+            scenario.check { try Scenario.require(log.entries.isEmpty, "always") }
+        }
+        #expect(exploration.findings.map(\.kind) == [.failedCheck], "\(exploration.text())")
+        #expect(exploration.failing == 300)
     }
 
     @Test("the example of the page")

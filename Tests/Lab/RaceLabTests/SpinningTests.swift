@@ -157,9 +157,7 @@ struct SpinningTests {
         "a loop is recognized in its second iteration, whatever its thread can reach",
         arguments: [0, 20, 100], [0, 400])
     func reachesMuch(blocks: Int, reads: Int) throws {
-        var options = Exploration.Options()
-        options.failingKinds = [.deadlock]
-        let exploration = explore(options: options) { scenario in
+        let exploration = explore(options: .with { $0.failingKinds = [.deadlock] }) { scenario in
             let (flag, others) = (Flag(), (0..<reads).map { _ in Flag() })
             scenario.thread("waits") {
                 let before = (0..<blocks).map { [UInt8](repeating: 0, count: 500 + $0) }
@@ -171,10 +169,6 @@ struct SpinningTests {
         }
         let finding = try #require(exploration.findings.first, "\(exploration.text())")
         #expect(finding.schedule.choices.count == reads + 1)
-    }
-
-    private final class Flag: Sendable {
-        let isUp = Atomic(false)
     }
 
     private final class Holder {
@@ -200,7 +194,7 @@ struct SpinningTests {
 
     @Test("a loop that gives up after some rounds ends", arguments: [false, true])
     func givesUp(reduction: Bool) {
-        for rounds in [countsInVariable, countsInArray] {
+        for rounds in [countsInVariable, countsInArray, countsInObject, countsInObjects] {
             var options = Exploration.Options()
             options.reduction = reduction
             options.failingKinds = [.deadlock, .livelock]
@@ -225,6 +219,26 @@ struct SpinningTests {
         while seen.count < 5 {
             if counter.value == 1 { return true }
             seen.append(0)
+        }
+        return false
+    }
+
+    private let countsInObject: @Sendable (Counter) -> Bool = { counter in
+        let seen = Counter()
+        while seen.value < 5 {
+            if counter.value == 1 { return true }
+            seen.value += 1
+        }
+        return false
+    }
+
+    private let countsInObjects: @Sendable (Counter) -> Bool = { counter in
+        var last = Counter()
+        while last.value < 5 {
+            if counter.value == 1 { return true }
+            let next = Counter()
+            next.value = last.value + 1
+            last = next
         }
         return false
     }

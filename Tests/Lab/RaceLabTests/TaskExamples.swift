@@ -22,9 +22,34 @@ struct TaskExample: Sendable, CustomStringConvertible {
         self.describe = describe
     }
 
-    static let all =
-        shared + actors + executors + polling + continuations + structured + cancellation
-        + implicitCancellations + streams + mixed
+    /// A program that keeps a notebook. If it has outcomes, they are what the notebook says.
+    init(
+        _ description: String, _ findings: Set<Exploration.Finding.Kind> = [],
+        outcomes: Set<String> = [],
+        _ describe: @escaping @Sendable (Scenario, Notebook) -> Void
+    ) {
+        self.init(description, findings, outcomes: outcomes) { scenario in
+            let notebook = Notebook()
+            describe(scenario, notebook)
+            if !outcomes.isEmpty { scenario.outcome { notebook.text } }
+        }
+    }
+
+    /// A program of one task, and of those that it starts.
+    init(
+        _ description: String, _ findings: Set<Exploration.Finding.Kind> = [],
+        outcomes: Set<String> = [], task name: String,
+        _ body: @escaping @Sendable (Notebook) async throws -> Void
+    ) {
+        self.init(description, findings, outcomes: outcomes) { scenario, notebook in
+            scenario.task(name) { try await body(notebook) }
+        }
+    }
+
+    static let all: [TaskExample] = [
+        shared, actors, executors, polling, continuations, structured, cancellation,
+        implicitCancellations, streams, mixed,
+    ].flatMap(\.self)
 }
 
 /// Shared without protection. `@unchecked` turns off the compiler's check.
@@ -32,6 +57,11 @@ final class Notebook: @unchecked Sendable {
     var value = 0
     var other = 0
     var lines: [Int] = []
+
+    /// The lines or, if there are none, the value.
+    var text: String {
+        lines.isEmpty ? "\(value)" : lines.map(String.init).joined(separator: " ")
+    }
 }
 
 private final class Racy: @unchecked Sendable {
@@ -108,52 +138,39 @@ private enum Local { @TaskLocal static var number = 0 }
 
 private func number(_ number: Int) async -> Int { number }
 
-private func text(_ lines: [Int]) -> String { lines.map(String.init).joined(separator: " ") }
-
 extension TaskExample {
     // MARK: Sharing without protection
 
     static let shared = [
-        TaskExample("two tasks modify one thing", [.overlap]) { scenario in
-            let notebook = Notebook()
+        TaskExample("two tasks modify one thing", [.overlap]) { scenario, notebook in
             scenario.task("first") { notebook.value += 1 }
             scenario.task("second") { notebook.value += 1 }
         },
-        TaskExample("one task reads what another writes", [.dataRace]) { scenario in
-            let notebook = Notebook()
+        TaskExample("one task reads what another writes", [.dataRace]) { scenario, notebook in
             scenario.task("writer") { notebook.value = 1 }
             scenario.task("reader") { _ = notebook.value }
         },
-        TaskExample("a task that is started is ordered after its start") { scenario in
-            let notebook = Notebook()
+        TaskExample("a task that is started is ordered after its start") { scenario, notebook in
             scenario.thread("starter") {
                 notebook.value = 1
                 Task { notebook.value += 1 }
             }
         },
-        TaskExample("but not what comes after the start", [.overlap]) { scenario in
-            let notebook = Notebook()
+        TaskExample("but not what comes after the start", [.overlap]) { scenario, notebook in
             scenario.thread("starter") {
                 Task { notebook.value += 1 }
                 notebook.value = 1
             }
         },
-        TaskExample("waiting for a task orders", outcomes: ["2"]) { scenario in
-            let notebook = Notebook()
-            scenario.task("waiter") {
-                let task = Task { notebook.value += 1 }
-                await task.value
-                notebook.value += 1
-            }
-            scenario.outcome { "\(notebook.value)" }
+        TaskExample("waiting for a task orders", outcomes: ["2"], task: "waiter") { notebook in
+            let task = Task { notebook.value += 1 }
+            await task.value
+            notebook.value += 1
         },
-        TaskExample("waiting for the wrong task does not", [.overlap]) { scenario in
-            let notebook = Notebook()
-            scenario.task("waiter") {
-                Task { notebook.value += 1 }
-                await Task {}.value
-                notebook.value += 1
-            }
+        TaskExample("waiting for the wrong task does not", [.overlap], task: "waiter") { notebook in
+            Task { notebook.value += 1 }
+            await Task {}.value
+            notebook.value += 1
         },
         TaskExample("two tasks wait for one", outcomes: ["1 1"]) { scenario in
             let notebook = Notebook()
@@ -168,14 +185,14 @@ extension TaskExample {
                 results.lines = await [first, second]
                 _ = notebook.value
             }
-            scenario.outcome { text(results.lines) }
+            scenario.outcome { results.text }
         },
     ]
 
     // MARK: Actors
 
     /// The same for actors with any executor.
-    static func actors(
+    static func examples(
         _ place: String, by makeActor: @escaping @Sendable () -> any Guard
     ) -> [TaskExample] {
         [
@@ -187,16 +204,14 @@ extension TaskExample {
             TaskExample(
                 "three tasks on one actor come in any order\(place)",
                 outcomes: ["1 2 3", "1 3 2", "2 1 3", "2 3 1", "3 1 2", "3 2 1"]
-            ) { scenario in
+            ) { scenario, notebook in
                 let actor = makeActor()
-                let notebook = Notebook()
                 for number in 1...3 {
                     scenario.task("task \(number) of three") {
                         await actor.add(number)
                         await actor.report(to: notebook)
                     }
                 }
-                scenario.outcome { text(notebook.lines) }
             },
             TaskExample("check, await, act\(place)", [.failedCheck]) { scenario in
                 let actor = makeActor()
@@ -206,54 +221,49 @@ extension TaskExample {
                 let actor = makeActor()
                 withdrawTwice(scenario) { await actor.withdraw() }
             },
-            TaskExample("an actor publishes what was done before\(place)") { scenario in
+            TaskExample("an actor publishes what was done before\(place)") { scenario, notebook in
                 let actor = makeActor()
-                let notebook = Notebook()
                 scenario.task("writer") {
                     notebook.value = 1
                     await actor.add(1)
                 }
                 scenario.task("reader") { if await !actor.lines.isEmpty { _ = notebook.value } }
             },
-            TaskExample("but not what is done afterwards\(place)", [.dataRace]) { scenario in
+            TaskExample("but not what is done afterwards\(place)", [.dataRace]) {
+                scenario, notebook in
                 let actor = makeActor()
-                let notebook = Notebook()
                 scenario.task("writer") {
                     await actor.add(1)
                     notebook.value = 1
                 }
                 scenario.task("reader") { if await !actor.lines.isEmpty { _ = notebook.value } }
             },
-            TaskExample("two actors do not protect one thing\(place)", [.overlap]) { scenario in
-                let notebook = Notebook()
+            TaskExample("two actors do not protect one thing\(place)", [.overlap]) {
+                scenario, notebook in
                 let (first, second) = (makeActor(), makeActor())
                 scenario.task("first") { await first.change(notebook) }
                 scenario.task("second") { await second.change(notebook) }
             },
-            TaskExample("one actor protects one thing\(place)") { scenario in
-                let notebook = Notebook()
+            TaskExample("one actor protects one thing\(place)") { scenario, notebook in
                 let actor = makeActor()
                 scenario.task("first") { await actor.change(notebook) }
                 scenario.task("second") { await actor.change(notebook) }
             },
             TaskExample(
                 "tasks that an actor starts on itself are in order\(place)", outcomes: ["1 2 3"]
-            ) { scenario in
+            ) { scenario, notebook in
                 let actor = makeActor()
-                let notebook = Notebook()
                 scenario.task("starter") { await actor.start(notebook) }
-                scenario.outcome { text(notebook.lines) }
             },
         ]
     }
 
     static let actors =
-        actors("", by: { Account() }) + [
+        examples("", by: { Account() }) + [
             TaskExample(
                 "a priority changes nothing", outcomes: ["1 2", "2 1"]
-            ) { scenario in
+            ) { scenario, notebook in
                 let account = Account()
-                let notebook = Notebook()
                 scenario.thread("starter") {
                     Task.detached(priority: .background) {
                         await account.add(1)
@@ -264,16 +274,12 @@ extension TaskExample {
                         await account.report(to: notebook)
                     }
                 }
-                scenario.outcome { text(notebook.lines) }
             },
-            TaskExample("the main actor protects", outcomes: ["1 2", "2 1"]) { scenario in
-                let notebook = Notebook()
+            TaskExample("the main actor protects", outcomes: ["1 2", "2 1"]) { scenario, notebook in
                 scenario.task("first") { await write(1, to: notebook) }
                 scenario.task("second") { await write(2, to: notebook) }
-                scenario.outcome { text(notebook.lines) }
             },
-            TaskExample("but not against the background", [.overlap]) { scenario in
-                let notebook = Notebook()
+            TaskExample("but not against the background", [.overlap]) { scenario, notebook in
                 scenario.task("first") { await write(1, to: notebook) }
                 scenario.task("second") { notebook.lines.append(2) }
             },
@@ -282,63 +288,49 @@ extension TaskExample {
     // MARK: Continuations
 
     static let continuations = [
-        TaskExample("a continuation orders", outcomes: ["2"]) { scenario in
-            let notebook = Notebook()
-            scenario.task("waiter") {
-                await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-                    Task {
-                        notebook.value += 1
-                        continuation.resume()
-                    }
-                }
-                notebook.value += 1
-            }
-            scenario.outcome { "\(notebook.value)" }
-        },
-        TaskExample("also if it is resumed first", outcomes: ["2"]) { scenario in
-            let notebook = Notebook()
-            scenario.task("waiter") {
-                await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-                    Task {
-                        notebook.value += 1
-                        continuation.resume()
-                    }
-                    notebook.other = 1
-                    notebook.other = 2
-                }
-                notebook.value += 1
-            }
-            scenario.outcome { "\(notebook.value)" }
-        },
-        TaskExample("an unsafe one, too", outcomes: ["2"]) { scenario in
-            let notebook = Notebook()
-            scenario.task("waiter") {
-                await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
-                    Task {
-                        notebook.value += 1
-                        continuation.resume()
-                    }
-                    notebook.other = 1
-                }
-                notebook.value += 1
-            }
-            scenario.outcome { "\(notebook.value)" }
-        },
-        TaskExample("two in a row, each resumed by a task", outcomes: ["4"]) { scenario in
-            let notebook = Notebook()
-            scenario.task("waiter") {
-                for _ in 1...2 {
-                    await withUnsafeContinuation {
-                        (continuation: UnsafeContinuation<Void, Never>) in
-                        Task {
-                            notebook.value += 1
-                            continuation.resume()
-                        }
-                    }
+        TaskExample("a continuation orders", outcomes: ["2"], task: "waiter") { notebook in
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                Task {
                     notebook.value += 1
+                    continuation.resume()
                 }
             }
-            scenario.outcome { "\(notebook.value)" }
+            notebook.value += 1
+        },
+        TaskExample("also if it is resumed first", outcomes: ["2"], task: "waiter") { notebook in
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                Task {
+                    notebook.value += 1
+                    continuation.resume()
+                }
+                notebook.other = 1
+                notebook.other = 2
+            }
+            notebook.value += 1
+        },
+        TaskExample("an unsafe one, too", outcomes: ["2"], task: "waiter") { notebook in
+            await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
+                Task {
+                    notebook.value += 1
+                    continuation.resume()
+                }
+                notebook.other = 1
+            }
+            notebook.value += 1
+        },
+        TaskExample(
+            "two in a row, each resumed by a task", outcomes: ["4"], task: "waiter"
+        ) { notebook in
+            for _ in 1...2 {
+                await withUnsafeContinuation {
+                    (continuation: UnsafeContinuation<Void, Never>) in
+                    Task {
+                        notebook.value += 1
+                        continuation.resume()
+                    }
+                }
+                notebook.value += 1
+            }
         },
         TaskExample("a data race hands over the second one", [.dataRace, .deadlock]) { scenario in
             let racy = Racy()
@@ -363,17 +355,16 @@ extension TaskExample {
                 kept.take()?.resume()
             }
         },
-        TaskExample("what is done after the resumption is not ordered", [.overlap]) { scenario in
-            let notebook = Notebook()
-            scenario.task("waiter") {
-                await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-                    Task {
-                        continuation.resume()
-                        notebook.value += 1
-                    }
+        TaskExample(
+            "what is done after the resumption is not ordered", [.overlap], task: "waiter"
+        ) { notebook in
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                Task {
+                    continuation.resume()
+                    notebook.value += 1
                 }
-                notebook.value += 1
             }
+            notebook.value += 1
         },
         TaskExample("a continuation that is never resumed", [.deadlock]) { scenario in
             let kept = Shelf<CheckedContinuation<Void, Never>>()
@@ -385,10 +376,9 @@ extension TaskExample {
             scenario.task("waiter") { await withCheckedContinuation { kept.put($0) } }
             scenario.task("resumer") { kept.take()?.resume() }
         },
-        TaskExample("a thread resumes a task", outcomes: ["1"]) { scenario in
+        TaskExample("a thread resumes a task", outcomes: ["1"]) { scenario, notebook in
             let kept = Shelf<CheckedContinuation<Int, Never>>()
             let ready = DispatchSemaphore(value: 0)
-            let notebook = Notebook()
             scenario.task("waiter") {
                 notebook.value = await withCheckedContinuation {
                     kept.put($0)
@@ -399,7 +389,6 @@ extension TaskExample {
                 ready.wait()
                 kept.take()?.resume(returning: 1)
             }
-            scenario.outcome { "\(notebook.value)" }
         },
         TaskExample("an error is thrown to a task", [.uncaughtError]) { scenario in
             scenario.task("waiter") {
@@ -414,64 +403,45 @@ extension TaskExample {
     // MARK: Structured concurrency
 
     static let structured = [
-        TaskExample("the sum of two", outcomes: ["3"]) { scenario in
-            let notebook = Notebook()
-            scenario.task("adder") {
-                async let one = number(1)
-                async let two = number(2)
-                notebook.value = await one + two
-            }
-            scenario.outcome { "\(notebook.value)" }
+        TaskExample("the sum of two", outcomes: ["3"], task: "adder") { notebook in
+            async let one = number(1)
+            async let two = number(2)
+            notebook.value = await one + two
         },
-        TaskExample("a child and its parent", [.overlap]) { scenario in
-            let notebook = Notebook()
-            scenario.task("parent") {
-                async let child: Void = notebook.change()
-                notebook.value += 1
-                await child
-            }
+        TaskExample("a child and its parent", [.overlap], task: "parent") { notebook in
+            async let child: Void = notebook.change()
+            notebook.value += 1
+            await child
         },
-        TaskExample("a child before its parent goes on", outcomes: ["2"]) { scenario in
-            let notebook = Notebook()
-            scenario.task("parent") {
-                async let child: Void = notebook.change()
-                await child
-                notebook.value += 1
-            }
-            scenario.outcome { "\(notebook.value)" }
+        TaskExample(
+            "a child before its parent goes on", outcomes: ["2"], task: "parent"
+        ) { notebook in
+            async let child: Void = notebook.change()
+            await child
+            notebook.value += 1
         },
         TaskExample(
             "children of a group end in any order",
-            outcomes: ["1 2 3", "1 3 2", "2 1 3", "2 3 1", "3 1 2", "3 2 1"]
-        ) { scenario in
-            let notebook = Notebook()
-            scenario.task("parent") {
-                notebook.lines = await withTaskGroup(of: Int.self) { group in
-                    for child in 1...3 { group.addTask { child } }
-                    return await group.reduce(into: []) { $0.append($1) }
-                }
-            }
-            scenario.outcome { text(notebook.lines) }
-        },
-        TaskExample("children that share", [.overlap]) { scenario in
-            let notebook = Notebook()
-            scenario.task("parent") {
-                await withTaskGroup(of: Void.self) { group in
-                    for _ in 1...2 { group.addTask { notebook.value += 1 } }
-                }
+            outcomes: ["1 2 3", "1 3 2", "2 1 3", "2 3 1", "3 1 2", "3 2 1"], task: "parent"
+        ) { notebook in
+            notebook.lines = await withTaskGroup(of: Int.self) { group in
+                for child in 1...3 { group.addTask { child } }
+                return await group.reduce(into: []) { $0.append($1) }
             }
         },
-        TaskExample("a group orders its children before what follows", outcomes: ["1 1"]) {
-            scenario in
-            let notebook = Notebook()
-            scenario.task("parent") {
-                await withDiscardingTaskGroup { group in
-                    group.addTask { notebook.value += 1 }
-                    group.addTask { notebook.other += 1 }
-                }
-                notebook.lines = [notebook.value, notebook.other]
+        TaskExample("children that share", [.overlap], task: "parent") { notebook in
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 1...2 { group.addTask { notebook.value += 1 } }
             }
-            scenario.outcome { text(notebook.lines) }
+        },
+        TaskExample(
+            "a group orders its children before what follows", outcomes: ["1 1"], task: "parent"
+        ) { notebook in
+            await withDiscardingTaskGroup { group in
+                group.addTask { notebook.value += 1 }
+                group.addTask { notebook.other += 1 }
+            }
+            notebook.lines = [notebook.value, notebook.other]
         },
         TaskExample("a child that throws", [.uncaughtError]) { scenario in
             scenario.task("parent") {
@@ -482,37 +452,30 @@ extension TaskExample {
                 }
             }
         },
-        TaskExample("five children on one actor", outcomes: ["5"]) { scenario in
+        TaskExample("five children on one actor", outcomes: ["5"]) { scenario, notebook in
             let account = Account()
-            let notebook = Notebook()
             scenario.task("parent") {
                 await withTaskGroup(of: Void.self) { group in
                     for child in 1...5 { group.addTask { await account.add(child) } }
                 }
                 notebook.value = await account.lines.count
             }
-            scenario.outcome { "\(notebook.value)" }
         },
-        TaskExample("a task that begins immediately", outcomes: ["1 2 3"]) { scenario in
-            let notebook = Notebook()
-            scenario.task("starter") {
-                let task = Task.immediate { notebook.lines.append(1) }
-                notebook.lines.append(2)
-                await task.value
-                notebook.lines.append(3)
-            }
-            scenario.outcome { text(notebook.lines) }
+        TaskExample(
+            "a task that begins immediately", outcomes: ["1 2 3"], task: "starter"
+        ) { notebook in
+            let task = Task.immediate { notebook.lines.append(1) }
+            notebook.lines.append(2)
+            await task.value
+            notebook.lines.append(3)
         },
-        TaskExample("and goes on later", [.overlap]) { scenario in
-            let notebook = Notebook()
-            scenario.task("starter") {
-                let task = Task.immediate {
-                    await Task.yield()
-                    notebook.lines.append(1)
-                }
-                notebook.lines.append(2)
-                await task.value
+        TaskExample("and goes on later", [.overlap], task: "starter") { notebook in
+            let task = Task.immediate {
+                await Task.yield()
+                notebook.lines.append(1)
             }
+            notebook.lines.append(2)
+            await task.value
         },
     ]
 
@@ -529,8 +492,7 @@ extension TaskExample {
             }
             scenario.outcome { notebook.value == 1 ? "true" : "false" }
         },
-        TaskExample("cancellation against completion", outcomes: ["1", "2"]) { scenario in
-            let notebook = Notebook()
+        TaskExample("cancellation against completion", outcomes: ["1", "2"]) { scenario, notebook in
             let kept = Shelf<CheckedContinuation<Int, Never>>()
             scenario.task("canceller") {
                 let task = Task {
@@ -547,7 +509,6 @@ extension TaskExample {
                 task.cancel()
                 notebook.value = await task.value
             }
-            scenario.outcome { "\(notebook.value)" }
         },
         TaskExample("a task that sleeps is cancelled, or wakes up", outcomes: ["false", "true"]) {
             scenario in
@@ -581,8 +542,7 @@ extension TaskExample {
     // MARK: Streams
 
     static let streams = [
-        TaskExample("a stream delivers in order", outcomes: ["1 2"]) { scenario in
-            let notebook = Notebook()
+        TaskExample("a stream delivers in order", outcomes: ["1 2"]) { scenario, notebook in
             let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
             scenario.task("producer") {
                 continuation.yield(1)
@@ -590,10 +550,8 @@ extension TaskExample {
                 continuation.finish()
             }
             scenario.task("consumer") { for await line in stream { notebook.lines.append(line) } }
-            scenario.outcome { text(notebook.lines) }
         },
-        TaskExample("a stream orders what was done before") { scenario in
-            let notebook = Notebook()
+        TaskExample("a stream orders what was done before") { scenario, notebook in
             let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
             scenario.task("producer") {
                 notebook.value = 1
@@ -602,8 +560,7 @@ extension TaskExample {
             }
             scenario.task("consumer") { for await _ in stream { _ = notebook.value } }
         },
-        TaskExample("but not what is done afterwards", [.dataRace]) { scenario in
-            let notebook = Notebook()
+        TaskExample("but not what is done afterwards", [.dataRace]) { scenario, notebook in
             let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
             scenario.task("producer") {
                 continuation.yield()
@@ -635,13 +592,11 @@ extension TaskExample {
             scenario.task("task") { lines.add(2) }
             scenario.outcome { lines.text }
         },
-        TaskExample("a thread and a task", [.overlap]) { scenario in
-            let notebook = Notebook()
+        TaskExample("a thread and a task", [.overlap]) { scenario, notebook in
             scenario.thread("thread") { notebook.value += 1 }
             scenario.task("task") { notebook.value += 1 }
         },
-        TaskExample("a queue resumes a task", outcomes: ["1 2"]) { scenario in
-            let notebook = Notebook()
+        TaskExample("a queue resumes a task", outcomes: ["1 2"]) { scenario, notebook in
             let queue = DispatchQueue(label: "queue")
             scenario.task("task") {
                 await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
@@ -652,30 +607,22 @@ extension TaskExample {
                 }
                 notebook.lines.append(2)
             }
-            scenario.outcome { text(notebook.lines) }
         },
         TaskExample("the main queue and the main actor are one", outcomes: ["1 2", "2 1"]) {
-            scenario in
-            let notebook = Notebook()
+            scenario, notebook in
             scenario.thread("thread") {
                 DispatchQueue.main.async { notebook.lines.append(1) }
             }
             scenario.task("task") { await write(2, to: notebook) }
-            scenario.outcome { text(notebook.lines) }
         },
-        TaskExample("what is local to a task", outcomes: ["1 1 0"]) { scenario in
-            let notebook = Notebook()
-            scenario.task("task") {
-                await Local.$number.withValue(1) {
-                    let task = Task { Local.number }
-                    let detached = Task.detached { Local.number }
-                    notebook.lines = [Local.number, await task.value, await detached.value]
-                }
+        TaskExample("what is local to a task", outcomes: ["1 1 0"], task: "task") { notebook in
+            await Local.$number.withValue(1) {
+                let task = Task { Local.number }
+                let detached = Task.detached { Local.number }
+                notebook.lines = [Local.number, await task.value, await detached.value]
             }
-            scenario.outcome { text(notebook.lines) }
         },
-        TaskExample("a task waits for a semaphore", outcomes: ["1"]) { scenario in
-            let notebook = Notebook()
+        TaskExample("a task waits for a semaphore", outcomes: ["1"]) { scenario, notebook in
             let ready = Signal()
             scenario.task("waiter") {
                 ready.wait()
@@ -685,7 +632,6 @@ extension TaskExample {
                 notebook.other = 1
                 ready.signal()
             }
-            scenario.outcome { "\(notebook.value)" }
         },
     ]
 }

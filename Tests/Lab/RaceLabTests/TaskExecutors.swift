@@ -127,11 +127,9 @@ private actor Ordinary {
 
 @Counting private func count(_ line: Int, in notebook: Notebook) { notebook.lines.append(line) }
 
-private func text(_ lines: [Int]) -> String { lines.map(String.init).joined(separator: " ") }
-
 extension TaskExample {
     static let executors =
-        actors(", on queues", by: { Bank() }) + [
+        examples(", on queues", by: { Bank() }) + [
             TaskExample("check, sleep, act on a queue", [.failedCheck]) { scenario in
                 let bank = Bank()
                 withdrawTwice(scenario) {
@@ -158,53 +156,46 @@ extension TaskExample {
                 let bank = Bank(QueueExecutor(.global()))
                 withdrawTwice(scenario) { await bank.withdraw() }
             },
-            TaskExample("two actors on one executor protect one thing") { scenario in
-                let notebook = Notebook()
+            TaskExample("two actors on one executor protect one thing") { scenario, notebook in
                 let executor = QueueExecutor()
                 let first = Bank(executor)
                 let second = Bank(executor)
                 scenario.task("first") { await first.change(notebook) }
                 scenario.task("second") { await second.change(notebook) }
             },
-            TaskExample("a queue of the program and an actor on it share") { scenario in
+            TaskExample("a queue of the program and an actor on it share") { scenario, notebook in
                 let executor = QueueExecutor()
                 let bank = Bank(executor)
-                let notebook = Notebook()
                 scenario.task("task") { await bank.change(notebook) }
                 scenario.thread("thread") { executor.queue.async { notebook.value += 1 } }
             },
-            TaskExample("a global actor on a queue", outcomes: ["1 2", "2 1"]) { scenario in
-                let notebook = Notebook()
+            TaskExample("a global actor on a queue", outcomes: ["1 2", "2 1"]) {
+                scenario, notebook in
                 scenario.task("first") { await count(1, in: notebook) }
                 scenario.task("second") { await count(2, in: notebook) }
-                scenario.outcome { text(notebook.lines) }
             },
-            TaskExample("an immediate task on a queue", outcomes: ["1"]) { scenario in
+            TaskExample("an immediate task on a queue", outcomes: ["1"]) { scenario, notebook in
                 let bank = Bank()
-                let notebook = Notebook()
                 scenario.task("starter") { await bank.startNow(notebook) }
-                scenario.outcome { "\(notebook.value)" }
             },
             TaskExample("a call on a queue that comes too early", [.deadlock]) { scenario in
                 let bank = Bank()
                 scenario.task("waiter") { await bank.wait() }
                 scenario.task("caller") { await bank.call() }
             },
-            TaskExample("children on a queue", outcomes: ["3"]) { scenario in
+            TaskExample("children on a queue", outcomes: ["3"]) { scenario, notebook in
                 let bank = Bank()
-                let notebook = Notebook()
                 scenario.task("parent") {
                     async let one: Void = bank.change(notebook)
                     async let two: Void = bank.change(notebook)
                     _ = await (one, two)
                     await bank.change(notebook)
                 }
-                scenario.outcome { "\(notebook.value)" }
             },
-            TaskExample("a thread that runs the jobs", outcomes: ["1 2", "2 1"]) { scenario in
+            TaskExample("a thread that runs the jobs", outcomes: ["1 2", "2 1"]) {
+                scenario, notebook in
                 let executor = LoopExecutor()
                 let bank = Bank(executor)
-                let notebook = Notebook()
                 for number in 1...2 {
                     scenario.task("task \(number)") {
                         await bank.add(number)
@@ -212,7 +203,6 @@ extension TaskExample {
                     }
                 }
                 scenario.thread("loop") { executor.runJobs(2) }
-                scenario.outcome { text(notebook.lines) }
             },
             TaskExample("two threads that run the jobs", [.overlap]) { scenario in
                 let executor = LoopExecutor()
@@ -232,8 +222,7 @@ extension TaskExample {
                 scenario.task("caller") { await bank.add(1) }
                 scenario.thread("loop") { executor.runJobs() }
             },
-            TaskExample("two tasks with a preference share", [.overlap]) { scenario in
-                let notebook = Notebook()
+            TaskExample("two tasks with a preference share", [.overlap]) { scenario, notebook in
                 scenario.thread("starter") {
                     let executor = TaskQueue()
                     for _ in 1...2 { Task(executorPreference: executor) { notebook.value += 1 } }
@@ -251,23 +240,18 @@ extension TaskExample {
                     }
                 }
             },
-            TaskExample("children with a preference", outcomes: ["2"]) { scenario in
-                let notebook = Notebook()
-                scenario.task("parent") {
-                    await withTaskExecutorPreference(TaskQueue()) {
-                        async let one = 1
-                        await Task.yield()
-                        notebook.value = await one + 1
-                    }
+            TaskExample("children with a preference", outcomes: ["2"], task: "parent") { notebook in
+                await withTaskExecutorPreference(TaskQueue()) {
+                    async let one = 1
+                    await Task.yield()
+                    notebook.value = await one + 1
                 }
-                scenario.outcome { "\(notebook.value)" }
             },
-            TaskExample("a task that is run where it is started", outcomes: ["1"]) { scenario in
-                let notebook = Notebook()
+            TaskExample("a task that is run where it is started", outcomes: ["1"]) {
+                scenario, notebook in
                 scenario.thread("starter") {
                     Task(executorPreference: InlineTaskExecutor()) { notebook.value = 1 }
                 }
-                scenario.outcome { "\(notebook.value)" }
             },
         ]
 

@@ -56,9 +56,8 @@ extension TaskExample {
         TaskExample("only sleeps") { scenario in
             scenario.task("sleeper") { try? await Task.sleep(for: .seconds(1)) }
         },
-        TaskExample("yields until a flag is set", outcomes: ["2"]) { scenario in
+        TaskExample("yields until a flag is set", outcomes: ["2"]) { scenario, notebook in
             let shared = PolledFlags()
-            let notebook = Notebook()
             scenario.task("setter") {
                 notebook.value = 1
                 shared.flag.store(true, ordering: .releasing)
@@ -67,11 +66,9 @@ extension TaskExample {
                 while !shared.flag.load(ordering: .acquiring) { await Task.yield() }
                 notebook.value += 1
             }
-            scenario.outcome { "\(notebook.value)" }
         },
-        TaskExample("yields until a relaxed flag is set", [.dataRace]) { scenario in
+        TaskExample("yields until a relaxed flag is set", [.dataRace]) { scenario, notebook in
             let shared = PolledFlags()
-            let notebook = Notebook()
             scenario.task("setter") {
                 notebook.value += 1
                 shared.flag.store(true, ordering: .relaxed)
@@ -142,35 +139,25 @@ extension TaskExample {
                 shared.flag.store(true, ordering: .releasing)
             }
         },
-        TaskExample("yields a few times", outcomes: ["3"]) { scenario in
-            let notebook = Notebook()
-            scenario.task("counter") {
-                for _ in 0..<3 { await Task.yield() }
-                notebook.value = 3
-            }
-            scenario.outcome { "\(notebook.value)" }
+        TaskExample("yields a few times", outcomes: ["3"], task: "counter") { notebook in
+            for _ in 0..<3 { await Task.yield() }
+            notebook.value = 3
         },
         TaskExample("a function with a large frame yields a few times", outcomes: ["4"]) {
-            scenario in
-            let notebook = Notebook()
+            scenario, notebook in
             scenario.task("counter") { notebook.value = await yieldOften(4) }
-            scenario.outcome { "\(notebook.value)" }
         },
-        TaskExample("a child yields a few times", outcomes: ["4 3"]) { scenario in
-            let notebook = Notebook()
-            scenario.task("parent") {
-                async let one = yieldOften(4)
-                async let two = {
-                    var count = 0
-                    while count < 3 {
-                        await Task.yield()
-                        count += 1
-                    }
-                    return count
-                }()
-                notebook.lines = [await one, await two]
-            }
-            scenario.outcome { notebook.lines.map(String.init).joined(separator: " ") }
+        TaskExample("a child yields a few times", outcomes: ["4 3"], task: "parent") { notebook in
+            async let one = yieldOften(4)
+            async let two = {
+                var count = 0
+                while count < 3 {
+                    await Task.yield()
+                    count += 1
+                }
+                return count
+            }()
+            notebook.lines = [await one, await two]
         },
         TaskExample("gives up after three rounds", outcomes: ["gave up", "seen"]) { scenario in
             let shared = PolledFlags()

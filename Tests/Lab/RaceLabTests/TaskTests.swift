@@ -105,6 +105,10 @@ struct TaskTests {
 
     // MARK: Planted faults
 
+    private static func failures(of example: TaskExample, _ faults: Int = 0) -> Int {
+        explored(example, reduction: false, faults: faults).findings.first?.count ?? 0
+    }
+
     @Test("a fault is noticed: a continuation that is resumed early orders nothing")
     func earlyResumption() throws {
         for description in ["also if it is resumed first", "an unsafe one, too"] {
@@ -126,10 +130,7 @@ struct TaskTests {
     @Test("a fault is noticed: tasks are ordered because they run on one thread")
     func lanes() throws {
         let example = try Self.example("two tasks modify one thing")
-        func failures(_ faults: Int) -> Int {
-            Self.explored(example, reduction: false, faults: faults).findings.first?.count ?? 0
-        }
-        #expect(failures(0) > failures(RL_FAULT_LANES_ORDER_TASKS))
+        #expect(Self.failures(of: example) > Self.failures(of: example, RL_FAULT_LANES_ORDER_TASKS))
     }
 
     @Test("a fault is noticed: the initialization of a global orders tasks")
@@ -156,12 +157,9 @@ struct TaskTests {
                 notebook.value += 1
             }
         }
-        func failures(_ faults: Int) -> Int {
-            Self.explored(example, reduction: false, faults: faults).findings.first?.count ?? 0
-        }
         let all = Self.explored(example, reduction: false)
-        #expect(failures(0) == all.explored)
-        #expect(failures(RL_FAULT_ONCE_ORDERS_TASKS) < all.explored)
+        #expect(Self.failures(of: example) == all.explored)
+        #expect(Self.failures(of: example, RL_FAULT_ONCE_ORDERS_TASKS) < all.explored)
     }
 
     // MARK: Always the same
@@ -297,9 +295,7 @@ struct TaskTests {
 
     @Test("a continuation that is resumed twice ends only a child process")
     func resumedTwice() {
-        var options = Exploration.Options()
-        options.isolation = .childProcess()
-        let exploration = explore(options: options) { scenario in
+        let exploration = explore(options: .isolated) { scenario in
             let notebook = Notebook()
             scenario.task("waiter") {
                 notebook.value = 1
@@ -325,49 +321,37 @@ struct TaskTests {
                 }
             }
         }
-        guard case .tooManyThreads? = exploration.inconclusive else {
-            Issue.record("\(exploration.text())")
-            return
-        }
+        #expect(exploration.inconclusive == .tooManyThreads(thread: "starter"))
     }
 
     @Test("a task with a priority that is sent to another actor is inconclusive")
-    func priorityFromElsewhere() {
+    func priorityFromElsewhere() throws {
         let exploration = explore { scenario in
             let notebook = Notebook()
             scenario.task("sender") { await Actors.start(notebook) }
         }
-        guard case .uncontrolled(let what, _)? = exploration.inconclusive else {
-            Issue.record("\(exploration.text())")
-            return
-        }
+        let what = try #require(exploration.uncontrolled, "\(exploration.text())").what
         #expect(what.contains("priority"))
     }
 
     @Test(
         "an executor that goes on while its job runs is inconclusive",
         arguments: TaskExample.uncontrolledExecutors)
-    func executor(example: TaskExample) {
+    func executor(example: TaskExample) throws {
         let exploration = Self.explored(example)
-        guard case .uncontrolled(let what, let place)? = exploration.inconclusive else {
-            Issue.record("\(exploration.text())")
-            return
-        }
+        let (what, place) = try #require(exploration.uncontrolled, "\(exploration.text())")
         #expect(what.contains("executor"))
         #expect(place.hasPrefix("TaskExecutors.swift:"), "\(place)")
     }
 
     @Test("a sleep with a tolerance is inconclusive")
-    func tolerance() {
+    func tolerance() throws {
         let exploration = explore { scenario in
             scenario.task("sleeper") {
                 try? await Task.sleep(for: .seconds(1), tolerance: .seconds(1))
             }
         }
-        guard case .uncontrolled(let what, _)? = exploration.inconclusive else {
-            Issue.record("\(exploration.text())")
-            return
-        }
+        let what = try #require(exploration.uncontrolled, "\(exploration.text())").what
         #expect(what.contains("tolerance"))
     }
 

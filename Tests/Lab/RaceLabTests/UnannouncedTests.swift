@@ -28,19 +28,11 @@
             deinit { memory.deallocate() }
         }
 
-        private static func options(reduces: Bool) -> Exploration.Options {
-            var options = Exploration.Options()
-            options.reduction = reduces
-            return options
-        }
-
         private static func losesAnUpdate(_ scenario: Scenario) {
             let counter = Counter()
-            for name in ["first", "second"] {
-                scenario.thread(name) {
-                    let seen = counter.value
-                    counter.value = seen + 1
-                }
+            scenario.threads("first", "second") {
+                let seen = counter.value
+                counter.value = seen + 1
             }
             scenario.check { try Scenario.require(counter.value == 2, "an update was lost") }
         }
@@ -48,7 +40,7 @@
         @Test("a lost update of a property that is not checked is found", arguments: [true, false])
         func property(reduces: Bool) throws {
             let exploration = explore(
-                options: Self.options(reduces: reduces), Self.losesAnUpdate)
+                options: .reducing(reduces), Self.losesAnUpdate)
             let reasons = exploration.findings.map(\.reason)
             #expect(reasons.contains("an update was lost"), "\(exploration.summary)")
             #expect(exploration.findings.contains { $0.kind == .overlap || $0.kind == .dataRace })
@@ -56,68 +48,72 @@
             #expect(trace.steps.map(\.text).contains("counter.value = seen + 1"))
         }
 
-        @Test("one through accessors without lines is found")
-        func accessors() {
-            let exploration = explore { scenario in
+        @Test("has its known result", arguments: programs)
+        func known(_ program: KnownProgram) { program.check() }
+
+        private static let programs = [
+            KnownProgram("a lost update through accessors without lines", .overlap) { scenario in
                 let counter = Open()
-                for name in ["first", "second"] { scenario.thread(name) { counter.value += 1 } }
-            }
-            #expect(exploration.failing > 0, "\(exploration.summary)")
-        }
-
-        @Test("memory behind a pointer is found")
-        func pointer() {
-            let exploration = explore { scenario in
+                scenario.threads("first", "second") { counter.value += 1 }
+            },
+            KnownProgram("memory behind a pointer", .overlap, outcomes: ["2"]) { scenario in
                 let buffer = Buffer()
-                for name in ["first", "second"] {
-                    scenario.thread(name) { buffer.memory[1] += 1 }
-                }
+                scenario.threads("first", "second") { buffer.memory[1] += 1 }
                 scenario.outcome { "\(buffer.memory[1])" }
-            }
-            #expect(exploration.failing > 0, "\(exploration.summary)")
-        }
-
-        @Test("under a lock, they are no steps, and cause no further interleavings")
-        func locked() {
-            let exploration = explore { scenario in
+            },
+            KnownProgram(
+                "under a lock, they are no steps, and cause no further interleavings",
+                explored: 2...2
+            ) { scenario in
                 let (counter, buffer) = (Counter(), Buffer())
-                for name in ["first", "second"] {
-                    scenario.thread(name) {
-                        counter.lock.withLock {
-                            counter.value += 1
-                            buffer.memory[0] += 1
-                        }
+                scenario.threads("first", "second") {
+                    counter.lock.withLock {
+                        counter.value += 1
+                        buffer.memory[0] += 1
                     }
                 }
                 scenario.check { try Scenario.require(counter.value == 2, "an update was lost") }
-            }
-            #expect(exploration.survives, "\(exploration.summary)")
-            #expect(exploration.explored == 2)
+            },
+            KnownProgram("a variable that is passed to C, and accessed by Swift code", .overlap) {
+                scenario in
+                let seed = Seed()
+                scenario.thread("first") { _ = rand_r(&seed.value) }
+                scenario.thread("second") { seed.value = 2 }
+            },
+            KnownProgram(
+                "`inout` parameters", .overlap, reason: ["both threads can be in the middle of"]
+            ) { scenario in
+                let seed = Seed()
+                scenario.threads("first", "second") { seed.list.append(3) }
+            },
+        ]
+
+        private final class Seed: @unchecked Sendable {
+            var value: UInt32 = 1
+            var list = [1, 2]
         }
 
-        @Test("memory that is passed on by an atomic store is ordered if the store releases")
-        func passedOn() {
-            for isOrdered in [true, false] {
-                var options = Exploration.Options()
-                options.failingKinds.insert(.dataRace)
-                let exploration = explore(options: options) { scenario in
-                    let buffer = Buffer()
-                    scenario.thread("writes") {
-                        buffer.memory[0] = 1
-                        if isOrdered {
-                            buffer.isReady.store(true, ordering: .releasing)
-                        } else {
-                            buffer.isReady.store(true, ordering: .relaxed)
-                        }
-                    }
-                    scenario.thread("reads") {
-                        guard buffer.isReady.load(ordering: .acquiring) else { return }
-                        buffer.seen = buffer.memory[0]
+        @Test(
+            "memory that is passed on by an atomic store is ordered if the store releases",
+            arguments: [true, false])
+        func passedOn(isOrdered: Bool) {
+            let exploration = explore { scenario in
+                let buffer = Buffer()
+                scenario.thread("writes") {
+                    buffer.memory[0] = 1
+                    if isOrdered {
+                        buffer.isReady.store(true, ordering: .releasing)
+                    } else {
+                        buffer.isReady.store(true, ordering: .relaxed)
                     }
                 }
-                #expect(exploration.survives == isOrdered, "\(exploration.summary)")
-                #expect(exploration.inconclusive == nil)
+                scenario.thread("reads") {
+                    guard buffer.isReady.load(ordering: .acquiring) else { return }
+                    buffer.seen = buffer.memory[0]
+                }
             }
+            #expect(exploration.survives == isOrdered, "\(exploration.summary)")
+            #expect(exploration.inconclusive == nil)
         }
 
         private final class Node: @unchecked Sendable {
@@ -130,8 +126,7 @@
             arguments: [true, false], [AtomicStoreOrdering.releasing, .relaxed])
         func published(isObject: Bool, ordering: AtomicStoreOrdering) {
             let isOrdered = ordering == .releasing
-            var options = Exploration.Options()
-            options.failingKinds.insert(.dataRace)
+            let options = Exploration.Options.with { $0.failingKinds.insert(.dataRace) }
             let exploration = explore(options: options) { scenario in
                 let first = Box(Atomic(UnsafeMutableRawPointer?.none))
                 let buffer = Buffer()
@@ -172,49 +167,20 @@
 
         @Test("in child processes, the verdict is the same")
         func isolated() throws {
-            var options = Exploration.Options()
-            options.isolation = .childProcess()
-            let exploration = explore(options: options, Self.losesAnUpdate)
+            let exploration = explore(options: .isolated, Self.losesAnUpdate)
             #expect(exploration.findings.map(\.reason).contains("an update was lost"))
             #expect(try exploration.counterexample() != nil)
         }
 
-        // MARK: Pointers for C
-
         @Test("a variable that is passed to C by pointer is no data race, and gives no verdict")
-        func byPointer() {
-            final class Seed: @unchecked Sendable { var value: UInt32 = 1 }
+        func byPointer() throws {
             let exploration = explore { scenario in
                 let seed = Seed()
-                for name in ["first", "second"] {
-                    scenario.thread(name) { _ = rand_r(&seed.value) }
-                }
+                scenario.threads("first", "second") { _ = rand_r(&seed.value) }
             }
-            guard case .uncontrolled(let what, let place) = exploration.inconclusive else {
-                Issue.record("\(exploration.summary)")
-                return
-            }
+            let (what, place) = try #require(exploration.uncontrolled, "\(exploration.summary)")
             #expect(what.hasPrefix("passes a variable by pointer"))
             #expect(place.hasPrefix("UnannouncedTests.swift:"))
-        }
-
-        @Test("a race with an access of Swift code is one, and so is a race of `inout` parameters")
-        func swiftAccesses() {
-            final class Seed: @unchecked Sendable {
-                var value: UInt32 = 1
-                var list = [1, 2]
-            }
-            let mixed = explore { scenario in
-                let seed = Seed()
-                scenario.thread("first") { _ = rand_r(&seed.value) }
-                scenario.thread("second") { seed.value = 2 }
-            }
-            #expect(mixed.failing > 0, "\(mixed.summary)")
-            let lists = explore { scenario in
-                let seed = Seed()
-                for name in ["first", "second"] { scenario.thread(name) { seed.list.append(3) } }
-            }
-            #expect(lists.failing > 0 && lists.findings.count == 1, "\(lists.summary)")
         }
     }
 #endif

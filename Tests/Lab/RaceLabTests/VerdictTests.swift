@@ -16,8 +16,7 @@ struct VerdictTests {
 
     @Test("two unordered writes are a data race, even if overlaps do not count")
     func writeAgainstWrite() throws {
-        var options = Exploration.Options()
-        options.failingKinds = [.dataRace]
+        let options = Exploration.Options.with { $0.failingKinds = [.dataRace] }
         let exploration = explore(options: options, Self.overwriting.describe)
         #expect(!exploration.survives && exploration.failing == 2 && exploration.explored == 2)
         #expect(
@@ -45,46 +44,6 @@ struct VerdictTests {
         #expect(other.countingAsFailures([.overlap]).findings.map(\.kind) == [.overlap])
     }
 
-    // MARK: Survives means all
-
-    @Test("an incomplete exploration does not survive", arguments: [1, 5, 19])
-    func cutOff(count: Int) {
-        var options = Exploration.Options()
-        options.reduction = false
-        options.maximumInterleavings = count
-        let exploration = explore(options: options) { scenario in
-            for name in ["first", "second"] {
-                let counter = Counter()
-                scenario.thread(name) { for _ in 0..<3 { counter.value = 1 } }
-            }
-        }
-        #expect(
-            exploration.coverage == .first(count) && exploration.failing == 0
-                && exploration.inconclusive == nil)
-        #expect(!exploration.survives)
-        #expect(exploration.summary.hasPrefix("no failure in the first "), "\(exploration.summary)")
-        #expect(exploration.text().hasPrefix("no failure in the first "), "\(exploration.text())")
-        #expect(exploration.json.contains("\"verdict\" : \"noFailure\""))
-    }
-
-    @Test("an exploration that reached its bound on switches does not survive")
-    func boundOnSwitches() {
-        var options = Exploration.Options()
-        options.preemptionBound = 0
-        let describe: (Scenario) -> Void = { scenario in
-            let counter = AtomicCounter()
-            for name in ["first", "second"] {
-                scenario.thread(name) { for _ in 0..<2 { counter.increment() } }
-            }
-        }
-        let exploration = explore(options: options, describe)
-        #expect(!exploration.survives && exploration.failing == 0)
-        #expect(
-            exploration.summary.hasPrefix("no failure in all interleavings without a preemption"))
-        options.preemptionBound = 10
-        #expect(explore(options: options, describe).survives)
-    }
-
     // MARK: Remarks beside a verdict
 
     @Test("the report lists the kinds of finding that count as failures")
@@ -92,9 +51,8 @@ struct VerdictTests {
         let describe = Classic.lostUpdate.describe
         let all = explore(describe)
         #expect(all.text().contains("counted as failures: findings of every kind"))
-        var options = Exploration.Options()
-        options.failingKinds = [.deadlock, .failedCheck]
-        let some = explore(options: options, describe)
+        let some = explore(
+            options: .with { $0.failingKinds = [.deadlock, .failedCheck] }, describe)
         let words = "counted as failures: failed check, deadlock, nothing else"
         #expect(some.text().contains(words), "\(some.text())")
         #expect(some.markdown.contains(words))
@@ -137,14 +95,5 @@ struct VerdictTests {
                 == .deadlock)
         #expect(try exploration.counterexample()?.scheduleText == text)
         #expect(exploration.text().contains("deadlock   1  \"\""), "\(exploration.text())")
-    }
-
-    @Test("the empty schedule does not fit if a thread is enabled")
-    func emptySchedule() {
-        let error = #expect(throws: Exploration.ReplayError.self) {
-            try Exploration.replay("", Classic.lostUpdate.describe)
-        }?.mismatch
-        #expect(error?.step == 1)
-        #expect(error?.description.contains("ends after 0 steps") == true)
     }
 }

@@ -23,9 +23,7 @@ struct OldValuesTests {
     private static func explored(
         _ change: (inout Exploration.Options) -> Void = { _ in }
     ) -> Exploration {
-        var options = Exploration.Options()
-        change(&options)
-        return explore(options: options, bothReadZero)
+        explore(options: .with(change), bothReadZero)
     }
 
     @Test("the options can exclude them")
@@ -95,8 +93,7 @@ struct OldValuesTests {
         #expect(throws: Exploration.ReplayError.self) {
             try exploration.replay(text.replacing("~0", with: "~"))
         }
-        var options = Exploration.Options()
-        options.memory = .sequentiallyConsistent
+        let options = Exploration.Options.with { $0.memory = .sequentiallyConsistent }
         #expect(throws: Exploration.ReplayError.self) {
             try Exploration.replay(text, options: options, Self.bothReadZero)
         }
@@ -165,74 +162,6 @@ struct OldValuesTests {
 
     // MARK: Operations
 
-    @Test("an `AtomicLazyReference` may seem to be empty")
-    func lazies() {
-        let exploration = explore { scenario in
-            let made = Lazy()
-            let isMade = Box(Atomic(false))
-            var seen = "too early"
-            scenario.thread("maker") {
-                _ = made.value.storeIfNil(Made())
-                isMade.value.store(true, ordering: .relaxed)
-            }
-            scenario.thread("user") {
-                if isMade.value.load(ordering: .relaxed) {
-                    seen = made.value.load() == nil ? "empty" : "made"
-                }
-            }
-            scenario.outcome { seen }
-        }
-        #expect(Set(exploration.outcomes.keys) == ["too early", "empty", "made"])
-    }
-
-    @Test("values of 1 to 16 bytes")
-    func widths() {
-        let (byte, two, four) = (Box(Atomic<Int8>(0)), Box(Atomic<Int16>(0)), Box(Atomic<Int32>(0)))
-        let pair = Box(Atomic(WordPair(first: 0, second: 0)))
-        let expected: Set = ["early", "old", "new"]
-        #expect(
-            outcomes(
-                reset: { byte.value.store(0, ordering: .relaxed) },
-                store: { byte.value.store(1, ordering: .relaxed) },
-                isNew: { byte.value.load(ordering: .relaxed) != 0 }) == expected)
-        #expect(
-            outcomes(
-                reset: { two.value.store(0, ordering: .relaxed) },
-                store: { two.value.store(1, ordering: .relaxed) },
-                isNew: { two.value.load(ordering: .relaxed) != 0 }) == expected)
-        #expect(
-            outcomes(
-                reset: { four.value.store(0, ordering: .relaxed) },
-                store: { four.value.store(1, ordering: .relaxed) },
-                isNew: { four.value.load(ordering: .relaxed) != 0 }) == expected)
-        #expect(
-            outcomes(
-                reset: { pair.value.store(WordPair(first: 0, second: 0), ordering: .relaxed) },
-                store: { pair.value.store(WordPair(first: 0, second: 1), ordering: .relaxed) },
-                isNew: { pair.value.load(ordering: .relaxed).second != 0 }) == expected)
-    }
-
-    /// Message passing without any ordering.
-    private func outcomes(
-        reset: @escaping () -> Void, store: @escaping () -> Void, isNew: @escaping () -> Bool
-    ) -> Set<String> {
-        let exploration = explore { scenario in
-            reset()
-            let isPosted = Box(Atomic(false))
-            var seen = "early"
-            scenario.thread("writer") {
-                store()
-                isPosted.value.store(true, ordering: .relaxed)
-            }
-            scenario.thread("reader") {
-                guard isPosted.value.load(ordering: .relaxed) else { return }
-                seen = isNew() ? "new" : "old"
-            }
-            scenario.outcome { seen }
-        }
-        return Set(exploration.outcomes.keys)
-    }
-
     @Test("a `subtract` never reads an old value, and a load may miss what it stores")
     func subtracting() throws {
         let exploration = explore { scenario in
@@ -257,49 +186,88 @@ struct OldValuesTests {
         #expect(step.old?.value == 3 && step.old?.missed?.line == subtraction.site?.line)
     }
 
-    // MARK: Loops
+    @Test("has its known result", arguments: widths + loops + withoutWeakOrderings)
+    func known(_ program: KnownProgram) { program.check() }
 
-    @Test(
-        "a loop that waits for a flag ends, and a newer flag is seen at last",
-        arguments: [true, false])
-    func waiting(isOrdered: Bool) {
-        let exploration = explore { scenario in
-            let (page, isPosted) = (Box(Atomic(0)), Box(Atomic(false)))
-            let seen = Counter()
-            scenario.thread("writer") {
-                page.value.store(1, ordering: .relaxed)
-                if isOrdered {
-                    isPosted.value.store(true, ordering: .releasing)
-                } else {
-                    isPosted.value.store(true, ordering: .relaxed)
+    /// Message passing without any ordering.
+    private static let widths = [
+        passing("a byte", Int8(0), 1) { page, value in
+            page.store(value, ordering: .relaxed)
+        } load: {
+            $0.load(ordering: .relaxed)
+        },
+        passing("two bytes", Int16(0), 1) { page, value in
+            page.store(value, ordering: .relaxed)
+        } load: {
+            $0.load(ordering: .relaxed)
+        },
+        passing("four bytes", Int32(0), 1) { page, value in
+            page.store(value, ordering: .relaxed)
+        } load: {
+            $0.load(ordering: .relaxed)
+        },
+        passing("sixteen bytes", WordPair(first: 0, second: 0), WordPair(first: 0, second: 1)) {
+            page, value in
+            page.store(value, ordering: .relaxed)
+        } load: {
+            $0.load(ordering: .relaxed)
+        },
+        KnownProgram(
+            "an `AtomicLazyReference` may seem to be empty",
+            outcomes: ["too early", "empty", "made"]
+        ) { scenario in
+            let made = Box(AtomicLazyReference<Made>())
+            let isMade = Box(Atomic(false))
+            var seen = "too early"
+            scenario.thread("maker") {
+                _ = made.value.storeIfNil(Made())
+                isMade.value.store(true, ordering: .relaxed)
+            }
+            scenario.thread("user") {
+                if isMade.value.load(ordering: .relaxed) {
+                    seen = made.value.load() == nil ? "empty" : "made"
                 }
             }
-            scenario.thread("reader") {
-                while !isPosted.value.load(ordering: .acquiring) {}
-                seen.value = page.value.load(ordering: .relaxed)
+            scenario.outcome { seen }
+        },
+    ]
+
+    private static func passing<Value: AtomicRepresentable & Equatable & Sendable>(
+        _ description: String, _ old: Value, _ new: Value,
+        store: @escaping @Sendable (borrowing Atomic<Value>, Value) -> Void,
+        load: @escaping @Sendable (borrowing Atomic<Value>) -> Value
+    ) -> KnownProgram {
+        KnownProgram(description, outcomes: ["early", "old", "new"]) { scenario in
+            let (page, isPosted) = (Box(Atomic(old)), Box(Atomic(false)))
+            store(page.value, old)
+            var seen = "early"
+            scenario.thread("writer") {
+                store(page.value, new)
+                isPosted.value.store(true, ordering: .relaxed)
             }
-            scenario.outcome { "\(seen.value)" }
+            scenario.thread("reader") {
+                guard isPosted.value.load(ordering: .relaxed) else { return }
+                seen = load(page.value) == new ? "new" : "old"
+            }
+            scenario.outcome { seen }
         }
-        #expect(exploration.inconclusive == nil && exploration.coverage == .all)
-        #expect(Set(exploration.outcomes.keys) == (isOrdered ? ["1"] : ["0", "1"]))
-        #expect(exploration.findings.isEmpty && exploration.explored < 10)
     }
 
-    @Test("a task that yields until a flag is set ends")
-    func yielding() {
-        let exploration = explore { scenario in
+    private static let loops = [
+        KnownProgram("a loop that waits for a flag ends", outcomes: ["1"], explored: 1...9) {
+            waitForFlag($0, isOrdered: true)
+        },
+        KnownProgram("a newer flag is seen at last", outcomes: ["0", "1"], explored: 1...9) {
+            waitForFlag($0, isOrdered: false)
+        },
+        KnownProgram("a task that yields until a flag is set ends", explored: 1...19) { scenario in
             let isPosted = Box(Atomic(false))
             scenario.task("waiter") {
                 while !isPosted.value.load(ordering: .relaxed) { await Task.yield() }
             }
             scenario.thread("writer") { isPosted.value.store(true, ordering: .relaxed) }
-        }
-        #expect(exploration.survives && exploration.explored < 20, "\(exploration.text())")
-    }
-
-    @Test("a flag that nobody sets is a deadlock")
-    func stuck() {
-        let exploration = explore { scenario in
+        },
+        KnownProgram("a flag that nobody sets is a deadlock", .deadlock) { scenario in
             let (isPosted, other) = (Box(Atomic(0)), Box(Atomic(0)))
             scenario.thread("waiter") {
                 while isPosted.value.load(ordering: .relaxed) != 2 {}
@@ -308,36 +276,52 @@ struct OldValuesTests {
                 isPosted.value.store(1, ordering: .relaxed)
                 other.value.store(1, ordering: .relaxed)
             }
-        }
-        #expect(exploration.findings.map(\.kind) == [.deadlock], "\(exploration.text())")
-    }
+        },
+    ]
 
-    // MARK: Without weak orderings
-
-    @Test("locks order what atomic operations store", arguments: [true, false])
-    func locks(isLocked: Bool) {
-        let exploration = explore { scenario in
-            let (page, isPosted) = (Box(Atomic(0)), Box(Atomic(false)))
-            let lock = Box(Mutex(()))
-            var seen = -1
-            scenario.thread("writer") {
-                page.value.store(1, ordering: .relaxed)
-                if isLocked { lock.value.withLock { _ in } }
+    private static func waitForFlag(_ scenario: Scenario, isOrdered: Bool) {
+        let (page, isPosted) = (Box(Atomic(0)), Box(Atomic(false)))
+        let seen = Counter()
+        scenario.thread("writer") {
+            page.value.store(1, ordering: .relaxed)
+            if isOrdered {
+                isPosted.value.store(true, ordering: .releasing)
+            } else {
                 isPosted.value.store(true, ordering: .relaxed)
             }
-            scenario.thread("reader") {
-                guard isPosted.value.load(ordering: .relaxed) else { return }
-                if isLocked { lock.value.withLock { _ in } }
-                seen = page.value.load(ordering: .relaxed)
-            }
-            scenario.outcome { "\(seen)" }
         }
-        #expect(Set(exploration.outcomes.keys) == (isLocked ? ["-1", "1"] : ["-1", "0", "1"]))
+        scenario.thread("reader") {
+            while !isPosted.value.load(ordering: .acquiring) {}
+            seen.value = page.value.load(ordering: .relaxed)
+        }
+        scenario.outcome { "\(seen.value)" }
+    }
+
+    private static let withoutWeakOrderings = [
+        KnownProgram("locks order what atomic operations store", outcomes: ["-1", "1"]) {
+            passPage($0, isLocked: true)
+        },
+        KnownProgram("without the lock, nothing does", outcomes: ["-1", "0", "1"]) {
+            passPage($0, isLocked: false)
+        },
+    ]
+
+    private static func passPage(_ scenario: Scenario, isLocked: Bool) {
+        let (page, isPosted) = (Box(Atomic(0)), Box(Atomic(false)))
+        let lock = Box(Mutex(()))
+        var seen = -1
+        scenario.thread("writer") {
+            page.value.store(1, ordering: .relaxed)
+            if isLocked { lock.value.withLock { _ in } }
+            isPosted.value.store(true, ordering: .relaxed)
+        }
+        scenario.thread("reader") {
+            guard isPosted.value.load(ordering: .relaxed) else { return }
+            if isLocked { lock.value.withLock { _ in } }
+            seen = page.value.load(ordering: .relaxed)
+        }
+        scenario.outcome { "\(seen)" }
     }
 }
 
 private final class Made: Sendable {}
-
-private final class Lazy: Sendable {
-    let value = AtomicLazyReference<Made>()
-}
