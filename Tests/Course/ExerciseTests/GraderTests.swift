@@ -151,8 +151,8 @@ struct GraderTests {
         arguments: [
             ("let clone = handler; withExtendedLifetime(clone) {}", "passed"),
             ("let unused = clone", "refused"),
-            ("struct Gate { func exit() {} }\n        Gate().exit()", "passed"),
-            ("struct Gate { func exit() {} }\n        Foundation.exit(0)", "refused"),
+            ("let gate = (exit: {}, open: {}); gate.exit()", "passed"),
+            ("let gate = (exit: {}, open: {}); gate.open(); Foundation.exit(0)", "refused"),
             ("var count = [1, 2], open = true; (count, open) = ([], !open)", "passed"),
             ("let (open, _) = (1, 2); _ = open", "passed"),
             ("func use(with open: Int) -> Int { open }; _ = use(with: 1)", "passed"),
