@@ -124,8 +124,6 @@ extension Requirement {
         Requirement(id: id, name: name, story: story, question: question) { answer in
             let answer = answer as! Answer
             var options = Exploration.Options()
-            options.reduction = true
-            options.failingKinds = Set(Exploration.Finding.Kind.allCases)
             options.maximumInterleavings = interleavings
             return .scenario(options) { describe($0, answer) }
         }

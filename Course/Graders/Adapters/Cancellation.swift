@@ -31,8 +31,3 @@ final class TheAnswer: CancellationAnswer {
         return Pair(source, source.token)
     }
 }
-
-@_cdecl("the_answer")
-public func theAnswer() -> UnsafeMutableRawPointer {
-    Unmanaged.passRetained(TheAnswer()).toOpaque()
-}

@@ -44,8 +44,3 @@ final class TheAnswer: RaceAnswer {
         withTimeout(promise, after: limit, on: clock)
     }
 }
-
-@_cdecl("the_answer")
-public func theAnswer() -> UnsafeMutableRawPointer {
-    Unmanaged.passRetained(TheAnswer()).toOpaque()
-}

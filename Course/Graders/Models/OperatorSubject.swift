@@ -160,22 +160,12 @@ final class OperatorSubject<Value: Sendable>: Subject {
         let over = promises.indices.filter { !isLoser($0) }
         let outcomes = calls.filter { !$0.isPending || over.count == promises.count }
         let freed =
-            outcomes.compactMap(\.promise).map { Weak($0, "the outcome") }
-            + over.map { Weak(promises[$0].promise, "a promise of the race") }
+            outcomes.compactMap(\.promise).map { (Weak($0), "the outcome") }
+            + over.map { (Weak(promises[$0].promise), "a promise of the race") }
         promises = promises.indices.filter(isLoser).map { promises[$0] }
         calls = []
-        return freed.first { $0.promise != nil }.map {
-            Fault("kept alive", "the program has released \($0.what), which is still alive")
-        }
-    }
-
-    private struct Weak {
-        weak var promise: AnyObject?
-        let what: String
-
-        init(_ promise: AnyObject, _ what: String) {
-            self.promise = promise
-            self.what = what
+        return freed.first { $0.0.object != nil }.map {
+            Fault("kept alive", "the program has released \($0.1), which is still alive")
         }
     }
 }

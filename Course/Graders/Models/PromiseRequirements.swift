@@ -44,7 +44,7 @@ extension Requirement {
             "One thread registers a handler, and another settles the promise. In every "
                 + "interleaving, the promise has released what its handlers have captured.",
             asking: "Which thread removes the handler from the list, if the other comes first?"
-        ) { checks.memoryInThreads($0) }
+        ) { checks.inThreads(PromisePrograms.meetingsOfMemory, $0, watchesMemory: true) }
     }
 
     /// The same with other types of values.

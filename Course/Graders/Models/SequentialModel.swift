@@ -190,16 +190,7 @@ extension Programs {
         _ all: [SmallProgram<User.Model>], watched: Int,
         _ make: @escaping (SmallProgram<User.Model>) -> User
     ) -> Programs {
-        let run = { (number: Int) in inSequence(all[number], make) }
-        var programs = Programs(count: all.count) { number, scenario in
-            let fault = TakingTurns<Fault?>(nil)
-            scenario.thread("main") {
-                let found = run(number)
-                fault.access { $0 = found }
-            }
-            scenario.check { if let fault = fault.access({ $0 }) { throw fault } }
-        }
-        programs.runAlone = run
+        var programs = Programs(count: all.count) { inSequence(all[$0], make) }
         programs.watched = min(watched, all.count)
         programs.forbidsCallsUnderLocks = true
         return programs
