@@ -12,7 +12,9 @@ extension Requirement {
         _ programs: @escaping @Sendable () -> [SmallProgram<OperatorModel>]
     ) -> Requirement {
         .programs(id, name, story, asking: question) { (answer: AnyObject) in
-            .inSequence(programs(), watched: 80) { _ in OperatorSubject(answer, .numbers) }
+            .inSequence(programs(), watched: 80) {
+                OperatorSubject(answer, .numbers, promises: $0.promises)
+            }
         }
     }
 
@@ -24,21 +26,28 @@ extension Requirement {
         ) { (answer: AnyObject) in
             let programs = OperatorPrograms.ofValues(calls)
             return Programs(joining: [
-                .inSequence(programs, watched: 0) { _ in OperatorSubject(answer, .texts) },
-                .inSequence(programs, watched: 0) { _ in OperatorSubject(answer, .optionals) },
-                .inSequence(programs, watched: 0) { _ in OperatorSubject(answer, .arrays) },
-                .inSequence(programs, watched: 0) { _ in OperatorSubject(answer, .nothing) },
+                .inSequence(programs, watched: 0) {
+                    OperatorSubject(answer, .texts, promises: $0.promises)
+                },
+                .inSequence(programs, watched: 0) {
+                    OperatorSubject(answer, .optionals, promises: $0.promises)
+                },
+                .inSequence(programs, watched: 0) {
+                    OperatorSubject(answer, .arrays, promises: $0.promises)
+                },
+                .inSequence(programs, watched: 0) {
+                    OperatorSubject(answer, .nothing, promises: $0.promises)
+                },
             ])
         }
     }
 
-    /// - Parameter promises: how many the programs use.
     static func many(
-        _ id: String, _ name: String, _ story: String, asking question: String, promises: Int,
+        _ id: String, _ name: String, _ story: String, asking question: String,
         _ programs: @escaping @Sendable () -> [SmallProgram<OperatorModel>]
     ) -> Requirement {
         .programs(id, name, story, asking: question) { (answer: AnyObject) in
-            .unwatched(programs()) { _ in OperatorSubject(answer, .numbers, promises: promises) }
+            .unwatched(programs()) { OperatorSubject(answer, .numbers, promises: $0.promises) }
         }
     }
 
@@ -49,7 +58,7 @@ extension Requirement {
         .programs(
             id, "two and three threads, small programs", story, asking: question
         ) { (answer: AnyObject) in
-            .inThreads(programs()) { _ in OperatorSubject(answer, .numbers) }
+            .inThreads(programs()) { OperatorSubject(answer, .numbers, promises: $0.promises) }
         }
     }
 
@@ -59,7 +68,8 @@ extension Requirement {
         _ operations: [OperatorModel.Operation]
     ) -> Requirement {
         let use = { @Sendable (answer: AnyObject) in
-            let user = OperatorSubject(answer, .numbers)
+            let user = OperatorSubject(
+                answer, .numbers, promises: SmallProgram(operations).promises)
             for operation in operations { user.perform(operation) }
         }
         return .independence(

@@ -37,7 +37,7 @@ extension Exercise {
                 "The aggregate waits for \(Bounds.squared) promises, which are fulfilled from the "
                     + "first, from the last, or before the call; or the last of them is rejected. "
                     + "As many aggregates wait for one promise.",
-                asking: "How far can your code count?", promises: Bounds.squared
+                asking: "How far can your code count?"
             ) { OperatorPrograms.manyOfAll },
             .inThreads(
                 "E08.4",

@@ -52,7 +52,7 @@ extension Exercise {
                 "E09.4", "thousands of promises",
                 "Of \(Bounds.many) promises, the last one in the list wins. None of the others has "
                     + "a handler left.",
-                asking: "Which of your lines limits how many there can be?", promises: Bounds.many
+                asking: "Which of your lines limits how many there can be?"
             ) { OperatorPrograms.manyOfRaces },
             .programs(
                 "E09.5", "no cycle remains",
@@ -63,8 +63,8 @@ extension Exercise {
                     "Draw an arrow from each promise to its handlers, and from each handler to "
                     + "what it captured. Which arrow closes a cycle while the outcome is pending?"
             ) { (answer: AnyObject) in
-                .inSequence(OperatorPrograms.neverSettled, watched: 0) { _ in
-                    OperatorSubject(neverSettled: answer, .numbers)
+                .inSequence(OperatorPrograms.neverSettled, watched: 0) {
+                    OperatorSubject(answer, .numbers, neverSettled: $0.promises)
                 }
             },
             .inThreads(

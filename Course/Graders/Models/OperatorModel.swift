@@ -50,8 +50,6 @@ struct OperatorModel: SequentialModel {
         let works: [Work]
         /// After each attempt; zero if there are no more.
         let delays: [Duration]
-        /// The number of the error after which no further attempt is worthwhile.
-        static let hopeless = 9
 
         func delay(after number: Int) -> Duration {
             delays.indices.contains(number - 1) ? delays[number - 1] : .zero
@@ -163,7 +161,7 @@ struct OperatorModel: SequentialModel {
         guard case .fulfill = settling else {
             if case .retry(let retries) = calls[call].call {
                 let number = calls[call].attempts.count
-                return number < retries.attempts && settling != .reject(Retries.hopeless)
+                return number < retries.attempts && settling != .reject(Settling.hopeless)
                     ? [.schedule(call, after: retries.delay(after: number))] : [end]
             }
             return [end]
@@ -186,8 +184,16 @@ struct OperatorModel: SequentialModel {
                 seen.attempts[$0], insteadOf: expected.attempts[$0],
                 surplus: end.seen.attempts[$0].count - end.expected.attempts[$0].count)
         }.first
-        return outcome?.reason == "abandoned"
-            ? outcome! : attempts ?? outcome ?? seen.left ?? Fault("wrong value", "\(seen)")
+        if let outcome, outcome.reason == "abandoned" { return outcome }
+        if let attempts { return attempts }
+        // An attempt after the last one tells more than the missing outcome.
+        let surplus = zip(end.seen.attempts, end.expected.attempts).first { $0.count > $1.count }
+        if let (all, wanted) = surplus, outcome?.reason == "not settled",
+            !expected.received.joined().contains(Settling.reject(Settling.hopeless).received)
+        {
+            return Fault("too many", "the attempts are \(all) in the end; they should be \(wanted)")
+        }
+        return outcome ?? seen.left ?? Fault("wrong value", "\(seen)")
     }
 
     /// - Parameter surplus: how many more attempts there are in the end than there should be.

@@ -1,3 +1,21 @@
+extension SmallProgram<OperatorModel> {
+    /// How many promises it uses. They are numbered from 0.
+    var promises: Int {
+        let all = before + threads.joined() + after
+        return (all.flatMap(\.promises).max() ?? -1) + 1
+    }
+}
+
+extension OperatorModel.Operation {
+    fileprivate var promises: [Int] {
+        switch self {
+        case .call(let call, let inside): call.promises + inside.flatMap(\.promises)
+        case .settle(let promise, _): [promise]
+        default: []
+        }
+    }
+}
+
 /// The small programs for exercises 8 to 10.
 enum OperatorPrograms {
     typealias Program = SmallProgram<OperatorModel>
@@ -198,7 +216,7 @@ enum OperatorPrograms {
 
     static let retries: [Program] = {
         let failures = [Ending(kind: .atOnce), Ending(kind: .later), Ending(kind: .thrown)]
-        let ends = [Settling.fulfill(1), .reject(OperatorModel.Retries.hopeless)].flatMap { end in
+        let ends = [Settling.fulfill(1), .reject(Settling.hopeless)].flatMap { end in
             failures.map { Ending(kind: $0.kind, settling: end) }
         }.filter { $0.kind != .thrown || $0.settling != .fulfill(1) }
         var all: [Program] = []
@@ -240,7 +258,7 @@ enum OperatorPrograms {
             ]
         }
         let fail = { (promise: Int) in Operation.settle(promise, .reject(promise + 1)) }
-        let hopeless = Operation.settle(0, .reject(OperatorModel.Retries.hopeless))
+        let hopeless = Operation.settle(0, .reject(Settling.hopeless))
         let time = [Operation.advance(second)]
         let rest = time + time + time
         var all = Program.meetings(

@@ -26,6 +26,12 @@ final class OperatorSubject<Value: Sendable>: Subject {
             default: false
             }
         }
+
+        /// Whether the last attempt is over, and what the work has captured is alive.
+        var keepsWork: Bool {
+            guard case .retry = call, !isPending else { return false }
+            return captured != nil
+        }
     }
 
     private let answer: AnyObject
@@ -35,17 +41,18 @@ final class OperatorSubject<Value: Sendable>: Subject {
     private var calls: [Begun] = []
     private var settled: Set<Int> = []
 
-    init(_ answer: AnyObject, _ conversion: Conversion<Value>, promises count: Int = 6) {
+    /// - Parameter promises: how many there are.
+    init(_ answer: AnyObject, _ conversion: Conversion<Value>, promises count: Int) {
         self.answer = answer
         self.conversion = conversion
         promises = (0..<count).map { _ in AWPromise<Value>.pending() }
     }
 
     /// With promises that nothing settles, not even the end of a resolver.
-    init(neverSettled answer: AnyObject, _ conversion: Conversion<Value>) {
+    init(_ answer: AnyObject, _ conversion: Conversion<Value>, neverSettled count: Int) {
         self.answer = answer
         self.conversion = conversion
-        promises = (0..<5).map { _ in
+        promises = (0..<count).map { _ in
             (AWPromise.fulfilled(conversion.make(1)).then(on: DroppingDispatcher()) { $0 }, nil)
         }
     }
@@ -96,7 +103,7 @@ final class OperatorSubject<Value: Sendable>: Subject {
             delay: { number in withExtendedLifetime(captured) { retries.delay(after: number) } },
             while: { error in
                 withExtendedLifetime(captured) {
-                    "\(error)" != "\(Settling.error(OperatorModel.Retries.hopeless))"
+                    "\(error)" != "\(Settling.error(Settling.hopeless))"
                 }
             }
         ) { number in
@@ -124,12 +131,13 @@ final class OperatorSubject<Value: Sendable>: Subject {
 
     private var left: Fault? {
         let pending = calls.filter(\.isPending)
-        if !pending.contains(where: \.usesClock), clock.waiting > 0 {
+        let useClock = calls.contains(where: \.usesClock)
+        if useClock, !pending.contains(where: \.usesClock), clock.waiting > 0 {
             return Fault(
                 "kept alive",
                 "the outcome is settled, and a call is still scheduled on the clock")
         }
-        if calls.contains(where: { !$0.isPending && $0.captured != nil }) {
+        if calls.contains(where: \.keepsWork) {
             return Fault(
                 "kept alive",
                 "the last attempt is over, and the objects that the work has captured are still "
