@@ -129,7 +129,7 @@ enum SourceRules {
         for (index, word) in words.enumerated() where word.text == "import" {
             // `import struct Foundation.Date` has a keyword before the module.
             let named = words.dropFirst(index + 1).prefix(2).map(\.text)
-            guard named.isDisjoint(from: imports) else { continue }
+            guard imports.isDisjoint(with: named) else { continue }
             return "line \(word.line) imports \(named.first ?? "nothing"): an answer may import "
                 + imports.sorted().joined(separator: ", ") + " and nothing else"
         }
@@ -278,10 +278,4 @@ enum SourceRules {
     ])
 
     static func isModule(_ name: String?) -> Bool { name.map(modules.contains) ?? false }
-}
-
-extension [String] {
-    fileprivate func isDisjoint(from names: Set<String>) -> Bool {
-        !contains { names.contains($0) }
-    }
 }

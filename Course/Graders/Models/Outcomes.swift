@@ -18,7 +18,12 @@ enum Settling: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    static func error(_ number: Int) -> Sent { Sent("error \(number)") }
+    /// The number of the error after which no further attempt is worthwhile.
+    static let hopeless = 9
+
+    static func error(_ number: Int) -> Sent {
+        Sent(number == hopeless ? "an error that is not worthwhile" : "error \(number)")
+    }
 
     func outcome<Value>(_ conversion: Conversion<Value>) -> Result<Value, any Error> {
         switch self {
@@ -30,7 +35,7 @@ enum Settling: Hashable, Sendable, CustomStringConvertible {
     var description: String {
         switch self {
         case .fulfill(let value): "fulfill(\(value))"
-        case .reject(let number): "reject(error \(number))"
+        case .reject(let number): "reject(\(Settling.error(number)))"
         }
     }
 

@@ -32,6 +32,19 @@ struct Programs {
 }
 
 extension Programs {
+    /// Programs with one thread, which can run without the lab.
+    init(count: Int, runAlone run: @escaping (Int) -> Fault?) {
+        self.init(count: count) { number, scenario in
+            let fault = TakingTurns<Fault?>(nil)
+            scenario.thread("main") {
+                let found = run(number)
+                fault.access { $0 = found }
+            }
+            scenario.check { if let fault = fault.access({ $0 }) { throw fault } }
+        }
+        runAlone = run
+    }
+
     /// Several lists of the same kind, one after another.
     init(joining all: [Programs]) {
         let places = all.flatMap { list in (0..<list.count).map { (list, $0) } }
@@ -66,7 +79,6 @@ extension Requirement {
 
     static var optionsOfPrograms: Exploration.Options {
         var options = Exploration.Options()
-        options.failingKinds = Set(Exploration.Finding.Kind.allCases)
         options.maximumInterleavings = Programs.interleavingsOfOne
         return options
     }

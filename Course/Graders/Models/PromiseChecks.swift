@@ -101,7 +101,7 @@ struct PromiseChecks: Sendable {
         if callsOutside {
             all += [.nothingUnderALock(id(5), self), .handlersThatWait(id(6), self)]
         }
-        if threads { all.append(.independent(id(7))) }
+        if threads { all.append(.independent(id(7), self)) }
         all.append(.everythingFreed(id(8), self, programs))
         if threads, freesHandlers { all.append(.everythingFreedInThreads(id(9), self)) }
         return all
@@ -109,62 +109,31 @@ struct PromiseChecks: Sendable {
 
     // MARK: One thread
 
-    func inSequence(_ all: [PromiseProgram], _ answer: any PromiseAnswer) -> Programs {
-        inSequence(all, answer, .numbers)
-    }
-
     func inSequence<Value>(
-        _ all: [PromiseProgram], _ answer: any PromiseAnswer, _ conversion: Conversion<Value>
+        _ all: [PromiseProgram], _ answer: any PromiseAnswer,
+        _ conversion: Conversion<Value> = .numbers
     ) -> Programs {
-        inSequence(all, answer, conversion) { observation, program in
+        Programs(count: all.count) { number in
+            let program = all[number]
             var seen = PromiseModel.Seen(of: program)
-            for event in observation.events { seen.add(event, program) }
-            return PromiseModel.fault(seen, of: program, rules)
+            for event in observe(program, answer, conversion).events { seen.add(event, program) }
+            let fault = PromiseModel.fault(seen, of: program, rules)
+            guard let fault, let values = conversion.values else { return fault }
+            return Fault(fault.reason, "\(fault.detail); values are of type \(values)")
         }
     }
 
     /// Whether everything is freed.
     func memory(_ all: [PromiseProgram], _ answer: any PromiseAnswer) -> Programs {
-        inSequence(all, answer, .numbers) { observation, program in
-            if !observation.isFreedWhenSettled {
-                return Fault(
-                    "kept alive",
-                    "the promise is settled, and still holds what a handler has captured: the "
-                        + "program is \(program)")
-            }
-            if !observation.isFreed {
-                return Fault(
-                    "kept alive",
-                    "the program has dropped all of its references, and a promise or a handler "
-                        + "is still alive: the program is \(program)")
-            }
-            return nil
+        Programs(count: all.count) { number in
+            let seen = observe(all[number], answer, .numbers)
+            if !seen.isFreedWhenSettled { return PromiseChecks.keptAlive(all[number]) }
+            if seen.isFreed { return nil }
+            return Fault(
+                "kept alive",
+                "the program has dropped all of its references, and a promise or a handler is still "
+                    + "alive: the program is \(all[number])")
         }
-    }
-
-    private func inSequence<Value>(
-        _ all: [PromiseProgram], _ answer: any PromiseAnswer, _ conversion: Conversion<Value>,
-        _ fault: @escaping (Observation, PromiseProgram) -> Fault?
-    ) -> Programs {
-        let fault = { (seen: Observation, program: PromiseProgram) in
-            fault(seen, program).map { found in
-                conversion.values.map {
-                    Fault(found.reason, "\(found.detail); values are of type \($0)")
-                } ?? found
-            }
-        }
-        return Programs(
-            count: all.count,
-            describe: { number, scenario in
-                let seen = Observations()
-                scenario.thread("main") {
-                    seen.all = [observe(all[number], answer, conversion)]
-                }
-                scenario.check {
-                    if let fault = fault(seen.all[0], all[number]) { throw fault }
-                }
-            },
-            runAlone: { fault(observe(all[$0], answer, conversion), all[$0]) })
     }
 
     /// What is known after a program with one thread has run.
@@ -172,10 +141,6 @@ struct PromiseChecks: Sendable {
         var events: [PromiseEvent] = []
         var isFreedWhenSettled = true
         var isFreed = true
-    }
-
-    private final class Observations: @unchecked Sendable {
-        var all: [Observation] = []
     }
 
     private func observe<Value>(
@@ -197,40 +162,35 @@ struct PromiseChecks: Sendable {
         return seen
     }
 
-    private struct Weak {
-        weak var object: AnyObject?
-
-        init(_ object: AnyObject) {
-            self.object = object
-        }
-    }
-
     // MARK: Several threads
 
-    func inThreads(_ all: [PromiseProgram], _ answer: any PromiseAnswer) -> Programs {
-        inThreads(all, answer, .numbers)
-    }
-
+    /// - Parameter watchesMemory: whether the promise must have released what its handlers have
+    ///   captured.
     func inThreads<Value>(
-        _ all: [PromiseProgram], _ answer: any PromiseAnswer, _ conversion: Conversion<Value>
+        _ all: [PromiseProgram], _ answer: any PromiseAnswer,
+        _ conversion: Conversion<Value> = .numbers, watchesMemory: Bool = false
     ) -> Programs {
         let known = Known(rules)
         return Programs(
             count: all.count,
             describe: { number, scenario in
-                describe(all[number], scenario, answer, conversion, known)
+                let counter = PromiseRun<Value>.Counter()
+                describe(all[number], scenario, answer, conversion, known, counter)
+                guard watchesMemory else { return }
+                scenario.check {
+                    if counter.living > 0 { throw PromiseChecks.keptAlive(all[number]) }
+                }
             })
     }
 
     private func describe<Value>(
         _ program: PromiseProgram, _ scenario: Scenario, _ answer: any PromiseAnswer,
-        _ conversion: Conversion<Value>, _ known: Known
+        _ conversion: Conversion<Value>, _ known: Known, _ counter: PromiseRun<Value>.Counter
     ) {
         let order = Scenario.Log<PromiseEvent>()
         let received = (0..<(program.handlers.count + program.readers)).map { _ in
             Scenario.Log<PromiseProgram.Outcome?>()
         }
-        let counter = PromiseRun<Value>.Counter()
         let run = PromiseRun(program, answer, conversion, rules, counter: counter) { event in
             switch event {
             case .call: break
@@ -259,35 +219,16 @@ struct PromiseChecks: Sendable {
         }
         scenario.check {
             var seen = PromiseModel.Seen(received: received.map(\.entries))
-            for event in order.entries {
-                seen.order.append(event)
-                if case .begins(let handler, let outcome) = event {
-                    seen.received[handler].append(outcome)
-                }
-            }
+            for event in order.entries { seen.add(event, program) }
             if let fault = known.fault(seen, program) { throw fault }
         }
     }
 
-    func memoryInThreads(_ answer: any PromiseAnswer) -> Programs {
-        let all = PromisePrograms.meetingsOfMemory
-        return Programs(
-            count: all.count,
-            describe: { number, scenario in
-                let counter = PromiseRun<Int>.Counter()
-                let run = PromiseRun(all[number], answer, .numbers, rules, counter: counter) { _ in
-                }
-                run.runBefore()
-                scenario.thread("A") { run.run(0) }
-                scenario.thread("B") { run.run(1) }
-                scenario.check {
-                    guard counter.living > 0 else { return }
-                    throw Fault(
-                        "kept alive",
-                        "the promise is settled, and still holds what a handler has captured: the "
-                            + "program is \(all[number])")
-                }
-            })
+    private static func keptAlive(_ program: PromiseProgram) -> Fault {
+        Fault(
+            "kept alive",
+            "the promise is settled, and still holds what a handler has captured: the program is "
+                + "\(program)")
     }
 
     /// Remembers what the model has explained, because many interleavings look the same.

@@ -4,18 +4,6 @@ import SharedSuite
 // What the exercises that ask for a promise class require: exercises 2 to 7, and 12.
 
 extension Requirement {
-    /// Small programs on the promise of an answer.
-    static func programs(
-        _ id: String, _ name: String, _ story: String, asking question: String,
-        _ programs: @escaping @Sendable (any PromiseAnswer) -> Programs
-    ) -> Requirement {
-        var requirement = Requirement(id: id, name: name, story: story, question: question) {
-            .programs(programs($0 as! any PromiseAnswer))
-        }
-        requirement.hasPrograms = true
-        return requirement
-    }
-
     /// Everything that one thread can do with a promise.
     static func oneThread(
         _ id: String, _ checks: PromiseChecks,
@@ -56,7 +44,7 @@ extension Requirement {
             "One thread registers a handler, and another settles the promise. In every "
                 + "interleaving, the promise has released what its handlers have captured.",
             asking: "Which thread removes the handler from the list, if the other comes first?"
-        ) { checks.memoryInThreads($0) }
+        ) { checks.inThreads(PromisePrograms.meetingsOfMemory, $0, watchesMemory: true) }
     }
 
     /// The same with other types of values.
@@ -145,14 +133,17 @@ extension Requirement {
         ).alsoRunOptimized
     }
 
-    static func independent(_ id: String) -> Requirement {
-        .independence(
+    static func independent(_ id: String, _ checks: PromiseChecks) -> Requirement {
+        let use = { @Sendable (answer: any PromiseAnswer) in
+            PromiseRun(PromisePrograms.everything, answer, .numbers, checks.rules) { _ in }
+                .runInSequence()
+        }
+        return .independence(
             id, "two promises, two threads",
             "One thread settles a promise, and another thread settles a second, unrelated promise. "
                 + "Neither may ever wait for the other.",
             asking: "How many locks are there for a thousand promises?",
-            with: (any PromiseAnswer).self,
-            first: { live($0, 1) }, second: { live($0, 2) })
+            with: (any PromiseAnswer).self, first: use, second: use)
     }
 }
 
@@ -163,6 +154,13 @@ extension PromisePrograms {
         then, chain, error, chainOfErrors, failing, resolve, reject, read, registering,
         registeringForErrors,
     ]
+
+    /// What can happen to a promise that is fulfilled, and to another one that is rejected.
+    static let everything: PromiseProgram = {
+        let uses = [then, error, read]
+        let all = uses + uses.map(other)
+        return program([all + [resolve, reject, other(reject)] + all], roots: 2)
+    }()
 
     /// For one thread.
     static func inSequence(settlingOnce: Bool = false) -> [PromiseProgram] {
@@ -473,21 +471,4 @@ private func judge(_ heard: [Int], _ which: String) throws {
     if let (next, early) = zip(1...count, heard).first(where: { $0 != $1 }) {
         throw Fault("out of order", "handler \(early) was called before handler \(next)")
     }
-}
-
-/// Everything that can happen to a fulfilled and to a rejected promise on one thread.
-private func live(_ answer: any PromiseAnswer, _ value: Int) {
-    let (fulfilled, rejected) = (Pending<Int>(answer), Pending<Int>(answer))
-    func use() {
-        for pending in [fulfilled, rejected] {
-            _ = pending.promise.then { $0 + 1 }
-            pending.promise.error { _ in }
-            _ = pending.promise.result
-        }
-    }
-    use()
-    fulfilled.resolve(value)
-    fulfilled.reject(Sent("late"))
-    rejected.reject(Sent("no"))
-    use()
 }
