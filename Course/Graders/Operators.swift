@@ -67,13 +67,12 @@ extension Requirement {
         _ id: String, _ name: String, _ story: String, asking question: String,
         _ operations: [OperatorModel.Operation]
     ) -> Requirement {
-        let use = { @Sendable (answer: AnyObject) in
+        .independence(id, name, story, asking: question, with: AnyObject.self) { answer in
             let user = OperatorSubject(
                 answer, .numbers, promises: SmallProgram(operations).promises)
             for operation in operations { user.perform(operation) }
+            return user
         }
-        return .independence(
-            id, name, story, asking: question, with: AnyObject.self, first: use, second: use)
     }
 }
 

@@ -130,17 +130,21 @@ extension Requirement {
     }
 
     /// Two threads that share nothing may not wait for each other.
+    ///
+    /// - Parameter use: uses an object that it makes, and returns what keeps it alive.
     static func independence<Answer>(
         _ id: String, _ name: String, _ story: String, asking question: String,
         with type: Answer.Type,
-        first: @escaping @Sendable (Answer) -> Void, second: @escaping @Sendable (Answer) -> Void
+        _ use: @escaping @Sendable (Answer) -> AnyObject
     ) -> Requirement {
         Requirement(id: id, name: name, story: story, question: question) { answer in
             let answer = answer as! Answer
             return .independence(
-                Independence { scenario in
-                    scenario.thread("first") { first(answer) }
-                    scenario.thread("second") { second(answer) }
+                Independence { scenario, count in
+                    scenario.thread("first") { withExtendedLifetime(use(answer)) {} }
+                    scenario.thread("second") {
+                        withExtendedLifetime((0..<count).map { _ in use(answer) }) {}
+                    }
                 })
         }
     }

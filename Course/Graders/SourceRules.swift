@@ -11,7 +11,7 @@ enum SourceRules {
         /// Whether an answer may use this name if it declares it anywhere. All other names may be
         /// used only where the declaration certainly hides the system's: see ``OwnNames``.
         var mayBeOwn = false
-        /// Whether it is a function of Stage 3, and an answer may declare a variable of this name.
+        /// Whether it is a function of Stage 3, and an answer may declare this name itself.
         var isFinished = false
         /// Whether it is a word of the language, and a name if it is in backticks.
         var isKeyword = false
@@ -140,7 +140,7 @@ enum SourceRules {
             places[rule.words[0], default: []].first {
                 stands(rule.words, at: $0, in: words)
                     && !(rule.mayBeOwn && isOwn($0, in: words, declared: own))
-                    && !(rule.isFinished && isVariable($0, in: words, declared: own))
+                    && !(rule.isFinished && isNoOperator($0, in: words, declared: own))
                     && !(rule.isKeyword && words[$0].isQuoted && own.contains(words[$0].text))
                     && !(rule.words.count == 1 && hiding.contains($0))
                     && !isModifier($0, in: words)
@@ -250,14 +250,27 @@ enum SourceRules {
         return declared.contains(words[index].text)
     }
 
-    /// Whether it is a variable or a label of the answer. A call may be of Stage 3's function.
-    private static func isVariable(
+    /// Whether it is a variable, a label or a function of the answer. Stage 3's functions are members
+    /// of the promise, so a call of a member may be of one of them, and so may a call without a dot in
+    /// an extension.
+    private static func isNoOperator(
         _ index: Int, in words: [SourceText.Word], declared: Set<String>
     ) -> Bool {
+        guard declared.contains(words[index].text) else { return false }
         let next = index + 1 < words.count ? words[index + 1].text : nil
-        let isMember = index > 0 && words[index - 1].text == "."
+        let before = words[..<index].suffix(2).map(\.text)
+        let isMember = before.last == "."
         let isCall = next == "(" || next == "<" || isMember && next == "{"
-        return declared.contains(words[index].text) && !isCall
+        let isOfItself = isMember && ["self", "Self"].contains(before[0])
+        return !isCall || before.last == "func"
+            || !extendsPromise(words) && (!isMember || isOfItself)
+    }
+
+    private static func extendsPromise(_ words: [SourceText.Word]) -> Bool {
+        let pairs = zip(words.map(\.text), words.dropFirst().map(\.text))
+        let aliases = pairs.filter { $0.0 == "typealias" }.map(\.1)
+        let promise = Set(aliases + ["AWPromise", "Stage3ThreadSafe"])
+        return pairs.contains { $0.0 == "extension" && promise.contains($0.1) }
     }
 
     /// Whether it is the modifier in `open class`. The next word has to be on the same line, because

@@ -139,6 +139,21 @@ private enum OfficeRequirements {
             ]
         )
         .whenStuck("not cancelled", "`pay` waits for the cancellation, and does not see it"),
+        .programs(
+            "E13.8", "a sale during another payment",
+            "During the payment for one of two seats, the other seat is sold. Each payment ends, or "
+                + "throws, and the task of each buyer may be cancelled.",
+            asking: "What does a payment change that another sale relies on?"
+        ) { (answer: Answer) in
+            Programs(count: ends.count * ends.count) { number, scenario in
+                var sale = ends[number / ends.count]
+                sale.inside = [ends[number % ends.count]]
+                sell([sale, Sale(), Sale()], Till(answer.office(seats: 2), 2), scenario)
+            }
+        }
+        .whenStuck(
+            "over-synchronized",
+            "something waits for a payment that is not its own"),
         .scenario(
             "E13.10", "sell ∥ freeSeats",
             "Anna buys one of two seats while Ben reads `freeSeats`: it is 2 or 1.",
@@ -161,18 +176,19 @@ private enum OfficeRequirements {
             return .independence(
                 Independence(
                     inTurn: { scenario in
-                        let offices = [answer.office(seats: 2), answer.office(seats: 2)]
+                        let offices = (0..<5).map { _ in answer.office(seats: 2) }
                         let log = Scenario.Log<String>()
-                        scenario.task("both") {
+                        scenario.task("all") {
                             await use(offices[0])
-                            log.append("the second box office")
-                            await use(offices[1])
+                            log.append("the others")
+                            for office in offices.dropFirst() { await use(office) }
                         }
                     },
-                    { scenario in
-                        for name in ["first", "second"] {
-                            let office = answer.office(seats: 2)
-                            scenario.task(name) { await use(office) }
+                    { scenario, count in
+                        let offices = (0...count).map { _ in answer.office(seats: 2) }
+                        scenario.task("first") { await use(offices[0]) }
+                        scenario.task("second") {
+                            for office in offices.dropFirst() { await use(office) }
                         }
                     }))
         },
@@ -266,6 +282,17 @@ private enum OfficeRequirements {
             }
         }
     }
+
+    private static func sell(_ sales: [Sale], _ till: Till, _ scenario: Scenario) {
+        scenario.task("buyers") { await till.sell(sales) }
+        scenario.check { if let fault = till.fault { throw fault } }
+    }
+
+    /// How a payment can end.
+    private static let ends = [
+        Sale(), Sale(error: Declined(1)), Sale(isCancelled: true),
+        Sale(error: Declined(2), isCancelled: true),
+    ]
 
     private static let failures = [
         Sale(error: Declined(1)), Sale(error: CancellationError()), Sale(error: Declined(2)),

@@ -79,8 +79,7 @@ private enum CancellationRequirements {
             "Two threads each use all functions of their own source. Neither may wait for "
                 + "the other.",
             asking: "How many locks are there for a thousand sources?",
-            with: Answer.self,
-            first: { useAlone($0) }, second: { useAlone($0) }),
+            with: Answer.self, useAlone),
     ]
 
     /// No variable keeps the registrations. Many observers, all with the same closure, expose
@@ -102,7 +101,7 @@ private enum CancellationRequirements {
                 + "are called; others were withdrawn")
     }
 
-    private static func useAlone(_ answer: Answer) {
+    @Sendable private static func useAlone(_ answer: Answer) -> AnyObject {
         let pair = answer.pair()
         let withdraw = pair.onCancel {}
         _ = pair.onCancel {}
@@ -110,5 +109,6 @@ private enum CancellationRequirements {
         _ = pair.isCancelled
         pair.cancel()
         _ = pair.onCancel {}
+        return pair
     }
 }

@@ -270,7 +270,10 @@ enum CancellationPrograms {
         return meetings(
             [[], one],
             [
-                [[.cancel], [.observe(2)], [.cancel, .observe(2)]],
+                [
+                    [.cancel], [.observe(2, inside: [.read(6)])],
+                    [.cancel, .observe(2, inside: [.read(6)])],
+                ],
                 [[.cancel], [.observe(3)], [.read(7)]],
             ])
             + meetings(
@@ -296,7 +299,9 @@ enum CancellationPrograms {
         let observer = { (number: Int) in
             Operation.observe(number, inside: [.signal(1), .wait(0)])
         }
-        let use: [Operation] = [.wait(1), .read(7), .observe(4), .signal(0)]
+        let use: [Operation] = [
+            .wait(1), .read(7), .observe(4), .withdraw(0), .cancel, .signal(0),
+        ]
         return [
             Program(before: [observer(0)], [[.cancel], use]),
             Program(before: [.cancel], [[observer(0)], use]),

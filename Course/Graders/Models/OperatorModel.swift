@@ -8,6 +8,8 @@ struct OperatorModel: SequentialModel {
         case call(Call, inside: [Operation] = [])
         case settle(Int, Settling)
         case advance(Duration)
+        case signal
+        case wait
 
         // These follow from the others. The first number is that of the call.
         case watch(Int, promise: Int)
@@ -76,6 +78,7 @@ struct OperatorModel: SequentialModel {
     private var now = Duration.zero
     private var settled: [Int: Settling] = [:]
     private var calls: [Begun] = []
+    private var signals = 0
 
     struct Seen: Hashable {
         /// What the observer of each outcome has received.
@@ -100,6 +103,10 @@ struct OperatorModel: SequentialModel {
             following = calls.indices.filter { calls[$0].watched.contains(promise) }
                 .map { .receive($0, settling) }
         case .advance(let duration): following = [.passTime(until: now + duration)]
+        case .signal: next.signals += 1
+        case .wait:
+            guard signals > 0 else { return [] }
+            next.signals -= 1
         case .watch(let call, let promise):
             next.calls[call].watched.insert(promise)
             if let settling = settled[promise] { following = [.receive(call, settling)] }
@@ -229,6 +236,8 @@ extension OperatorModel.Operation: CustomStringConvertible {
                 : "\(call) with an observer: {\(inside.map(\.description).joined(separator: "; "))}"
         case .settle(let promise, let settling): "\(Settling.name(promise)).\(settling)"
         case .advance(let duration): "the clock advances by \(duration)"
+        case .signal: "signal"
+        case .wait: "wait"
         default: ""
         }
     }

@@ -77,6 +77,15 @@ enum OperatorPrograms {
         return shortestFirst(all)
     }()
 
+    /// An observer of the outcome waits for the thread that does not call it.
+    private static func waiting(
+        _ call: OperatorModel.Call, _ first: [[Operation]], _ second: [[Operation]]
+    ) -> [Program] {
+        Program.meetings(
+            before: [[.call(call, inside: [.wait])]],
+            [first.map { $0 + [.signal] }, second.map { $0 + [.signal] }])
+    }
+
     /// Very many promises, and as many lists of one of them.
     static let manyOfAll: [Program] = {
         let all = Array(0..<Bounds.squared)
@@ -103,7 +112,7 @@ enum OperatorPrograms {
         all += Program.meetings(
             before: [[.call(.all([0, 1, 2]))]],
             [[fulfilling([0])], settling([1]), [fulfilling([2]), [.settle(2, .reject(3))]]])
-        return all
+        return all + waiting(.all([0, 1]), settling([0]), settling([1]))
     }()
 
     // MARK: Exercise 9
@@ -171,9 +180,11 @@ enum OperatorPrograms {
         ])
         all += Program.meetings([[[race]], settling([0]), settling([1])])
         all += Program.meetings(before: [[limit]], [[time], settling([0])])
-        all += Program.meetings([[[limit]], settling([0])])
+        all += Program.meetings([[[limit]], settling([0]) + settling([0]).map { $0 + time }])
+        all += Program.meetings(before: settling([0]), [[[limit]], [time]])
         all += Program.meetings([[[limit]], [time]], after: time)
-        return all
+        return all + waiting(.winner([0, 1]), settling([0]), settling([1]))
+            + waiting(.limit(0, second), settling([0]), [time])
     }()
 
     // MARK: Exercise 10

@@ -1,3 +1,4 @@
+import Dispatch
 import PromiseOperators
 import RaceLab
 import SharedSuite
@@ -10,6 +11,9 @@ final class OperatorSubject<Value: Sendable>: Subject {
         let call: OperatorModel.Call
         let receiver = Receiver()
         let attempts = Scenario.Log<OperatorModel.Attempt>()
+        /// The calls of the other two functions that `withRetries` receives. Their notes tell whether
+        /// a lock is held.
+        let asked = Scenario.Log<Int>()
         var promise: AnyObject?
         /// Captured by everything that `withRetries` receives.
         weak var captured: Captured?
@@ -37,6 +41,7 @@ final class OperatorSubject<Value: Sendable>: Subject {
     private let answer: AnyObject
     private let conversion: Conversion<Value>
     private let clock = ManualClock()
+    private let semaphore = DispatchSemaphore(value: 0)
     private var promises: [(promise: AWPromise<Value>, resolver: Resolver<Value>?)]
     private var calls: [Begun] = []
     private var settled: Set<Int> = []
@@ -66,6 +71,8 @@ final class OperatorSubject<Value: Sendable>: Subject {
             settled.insert(promise)
             promises[promise].resolver?.settle(settling.outcome(conversion))
         case .advance(let duration): clock.advance(by: duration)
+        case .signal: semaphore.signal()
+        case .wait: semaphore.wait()
         default: break
         }
     }
@@ -100,9 +107,13 @@ final class OperatorSubject<Value: Sendable>: Subject {
         let (promises, surplus) = (promises, AWPromise<Value>.pending())
         return (answer as! any RetryAnswer).again(
             retries.attempts, clock,
-            delay: { number in withExtendedLifetime(captured) { retries.delay(after: number) } },
+            delay: { number in
+                begun.asked.append(number, "delay(\(number))")
+                return withExtendedLifetime(captured) { retries.delay(after: number) }
+            },
             while: { error in
-                withExtendedLifetime(captured) {
+                begun.asked.append(0, "isWorthwhile(\(error))")
+                return withExtendedLifetime(captured) {
                     "\(error)" != "\(Settling.error(Settling.hopeless))"
                 }
             }

@@ -27,7 +27,7 @@ struct Programs {
     /// How many interleavings the next program may have. No program goes without, however many the
     /// earlier ones have used.
     static func share(of left: Int, among programs: Int) -> Int {
-        min(interleavingsOfOne, max(16, 8 * left / programs))
+        min(interleavingsOfOne, max(400, 8 * left / programs))
     }
 }
 
@@ -93,7 +93,10 @@ extension Requirement {
             Patience.begin(program: number)
             options.maximumInterleavings = Programs.share(
                 of: programs.interleavings - explored, among: programs.count - number)
-            let exploration = explore(options: options) { programs.describe(number, $0) }
+            let exploration = explore(options: options) {
+                Patience.renew()
+                programs.describe(number, $0)
+            }
             explored += exploration.explored
             if exploration.inconclusive != nil || exploration.failing > 0 {
                 return verdict(of: number, programs, isolated: false)

@@ -134,16 +134,17 @@ extension Requirement {
     }
 
     static func independent(_ id: String, _ checks: PromiseChecks) -> Requirement {
-        let use = { @Sendable (answer: any PromiseAnswer) in
-            PromiseRun(PromisePrograms.everything, answer, .numbers, checks.rules) { _ in }
-                .runInSequence()
-        }
-        return .independence(
+        .independence(
             id, "two promises, two threads",
             "One thread settles a promise, and another thread settles a second, unrelated promise. "
                 + "Neither may ever wait for the other.",
             asking: "How many locks are there for a thousand promises?",
-            with: (any PromiseAnswer).self, first: use, second: use)
+            with: (any PromiseAnswer).self
+        ) { answer in
+            let run = PromiseRun(PromisePrograms.everything, answer, .numbers, checks.rules) { _ in }
+            run.runInSequence()
+            return run
+        }
     }
 }
 
