@@ -126,7 +126,7 @@ enum SourceRules {
     /// The first violation, as a sentence with its line; `nil` if there is none.
     static func objection(to source: SourceText, besides others: [Forbidden]) -> String? {
         let words = source.words
-        for (index, word) in words.enumerated() where word.text == "import" {
+        for (index, word) in words.enumerated() where word.text == "import" && !word.isQuoted {
             // `import struct Foundation.Date` has a keyword before the module.
             let named = words.dropFirst(index + 1).prefix(2).map(\.text)
             guard imports.isDisjoint(with: named) else { continue }
@@ -141,8 +141,10 @@ enum SourceRules {
                 stands(rule.words, at: $0, in: words)
                     && !(rule.mayBeOwn && isOwn($0, in: words, declared: own))
                     && !(rule.isFinished && isNoOperator($0, in: words, declared: own))
-                    && !(rule.isKeyword && words[$0].isQuoted && own.contains(words[$0].text))
-                    && !(rule.words.count == 1 && hiding.contains($0))
+                    && !(rule.isKeyword
+                        && (words[$0].isQuoted && own.contains(words[$0].text)
+                            || isNoOperator($0, in: words, declared: own)))
+                    && !(rule.words.count == 1 && (hiding.contains($0) || isMethod($0, in: words)))
                     && !isModifier($0, in: words)
             }
             .map { (line: words[$0].line, rule: rule) }
@@ -264,6 +266,12 @@ enum SourceRules {
         let isOfItself = isMember && ["self", "Self"].contains(before[0])
         return !isCall || before.last == "func"
             || !extendsPromise(words) && (!isMember || isOfItself)
+    }
+
+    /// Whether a method is declared or called that can only be the answer's: `self.system()`.
+    private static func isMethod(_ index: Int, in words: [SourceText.Word]) -> Bool {
+        let before = words[..<index].suffix(2).map(\.text)
+        return before.last == "func" || before == ["self", "."] || before == ["Self", "."]
     }
 
     private static func extendsPromise(_ words: [SourceText.Word]) -> Bool {

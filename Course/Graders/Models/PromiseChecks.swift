@@ -49,20 +49,27 @@ extension PromiseModel {
     }
 
     private static func text(of seen: Seen, _ program: PromiseProgram) -> String {
-        let handlers = program.handlers.indices.dropFirst(program.roots)
-        let order =
-            seen.order.isEmpty
-            ? handlers.flatMap { handler in
-                seen.received[handler].map { (handler, $0) }
+        let received = { "\(program.letter($0)) received \(PromiseProgram.text($1))" }
+        var parts: [String] = []
+        if seen.order.isEmpty {
+            for handler in program.handlers.indices.dropFirst(program.roots) {
+                parts += seen.received[handler].map { received(handler, $0) }
             }
-            : seen.order.compactMap {
-                if case .begins(let handler, let outcome) = $0 { (handler, outcome) } else { nil }
+        }
+        var running: [Int] = []
+        for event in seen.order {
+            if case .begins(let handler, let outcome) = event {
+                let other = running.last.map { " before \(program.letter($0)) had returned" }
+                parts.append(received(handler, outcome) + (other ?? ""))
+                running.append(handler)
             }
-        var parts = order.map {
-            "\(program.letter($0.0)) received \(PromiseProgram.text($0.1))"
+            if case .ends(let handler) = event { running.removeAll { $0 == handler } }
         }
         let reads = seen.received.dropFirst(program.handlers.count).joined()
         parts += reads.map { "`result` was \(PromiseProgram.text($0))" }
+        if let final = seen.final {
+            parts.append("in the end, `result` is \(PromiseProgram.text(final))")
+        }
         return parts.isEmpty ? "no handler was called" : parts.joined(separator: ", ")
     }
 }
@@ -92,7 +99,7 @@ struct PromiseChecks: Sendable {
         let number = exercise < 10 ? "0\(exercise)" : "\(exercise)"
         let id = { "E\(number).\(first + $0)" }
         var all = [Requirement.oneThread(id(0), self, programs)]
-        all.append(.otherValues(id(1), self))
+        all.append(.otherValues(id(1), self, flattens: exercise == 4))
         all.append(.many(id(2), flattens: exercise == 4))
         if threads {
             all.append(.severalThreads(id(3), self) { PromisePrograms.inThreads() })
@@ -116,7 +123,9 @@ struct PromiseChecks: Sendable {
         Programs(count: all.count) { number in
             let program = all[number]
             var seen = PromiseModel.Seen(of: program)
-            for event in observe(program, answer, conversion).events { seen.add(event, program) }
+            let observation = observe(program, answer, conversion)
+            for event in observation.events { seen.add(event, program) }
+            seen.final = observation.final
             let fault = PromiseModel.fault(seen, of: program, rules)
             guard let fault, let values = conversion.values else { return fault }
             return Fault(fault.reason, "\(fault.detail); values are of type \(values)")
@@ -139,6 +148,7 @@ struct PromiseChecks: Sendable {
     /// What is known after a program with one thread has run.
     private struct Observation {
         var events: [PromiseEvent] = []
+        var final: PromiseProgram.Outcome??
         var isFreedWhenSettled = true
         var isFreed = true
     }
@@ -148,12 +158,17 @@ struct PromiseChecks: Sendable {
     ) -> Observation {
         var seen = Observation()
         let counter = PromiseRun<Value>.Counter()
+        let log = Scenario.Log<Int>()
         var promises: [Weak] = []
         do {
-            let run = PromiseRun(program, answer, conversion, rules, counter: counter) {
-                seen.events.append($0)
+            let run = PromiseRun(program, answer, conversion, rules, counter: counter) { event in
+                seen.events.append(event)
+                guard case .begins(let handler, let outcome) = event else { return }
+                log.append(
+                    handler, "\(program.letter(handler)): \(PromiseProgram.text(outcome))")
             }
             run.runInSequence()
+            seen.final = run.final
             seen.isFreedWhenSettled = !freesHandlers || !run.isSettled || counter.living == 0
             promises = run.objects.map(Weak.init)
             run.letGo()
@@ -214,12 +229,13 @@ struct PromiseChecks: Sendable {
         for thread in program.threads.indices {
             scenario.thread(["A", "B", "C"][thread]) { run.run(thread) }
         }
-        for (index, title) in known.titles(of: run.root).enumerated() {
-            scenario.state(title) { run.fields[index].value }
+        for title in known.titles(of: run.root) {
+            scenario.state(title) { run.fields.first { $0.title == title }?.value ?? "" }
         }
         scenario.check {
             var seen = PromiseModel.Seen(received: received.map(\.entries))
             for event in order.entries { seen.add(event, program) }
+            seen.final = run.final
             if let fault = known.fault(seen, program) { throw fault }
         }
     }
@@ -280,9 +296,12 @@ struct PromiseChecks: Sendable {
         let (root, functions) = (run.root, run.rootFunctions)
         probe.use = {
             let isSettled = root?.result != nil
-            _ = root?.then { $0 }
-            _ = root?.then { _ -> Int in throw Sent("late") }
-            root?.error { _ in }
+            for promise in [root].compactMap({ $0 }) + run.links {
+                _ = promise.result
+                _ = promise.then { $0 }
+                _ = promise.then { _ -> Int in throw Sent("late") }
+                promise.error { _ in }
+            }
             guard isSettled else { return }
             functions.resolve(5)
             functions.reject(-5)

@@ -89,6 +89,8 @@ struct TroubleTests {
             ("`exit`(0)", false), ("let race = [1]; for one in race { _ = one }", true),
             ("func race(_ n: Int) { race(n - 1) }", true),
             ("func race() {} func f() { self.race() }", true),
+            ("func system(_ n: Int) { self.system(n) } func `import`() {}", true),
+            ("func system(_ n: Int) { system(n) }", false),
             ("func race() {} func f() { _ = AWPromise.race([promise]) }", false),
             ("extension AWPromise { static func race() { _ = race([promise]) } }", false),
             ("typealias P = AWPromise extension P { func all() { all() } }", false),
