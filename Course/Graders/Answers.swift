@@ -49,12 +49,12 @@ public protocol RetryAnswer: AnyObject, Sendable {
 /// Exercise 11.
 public protocol CancellationAnswer: AnyObject, Sendable {
     func pair() -> any CancellationPair
-    /// A token whose source has been freed. Its `cancel` does nothing.
-    func tokenAlone(after work: (any CancellationPair) -> Void) -> any CancellationPair
 }
 
 /// A source and its token.
 public protocol CancellationPair: AnyObject, Sendable {
+    /// The token alone. Its `cancel` does nothing.
+    var withoutItsSource: any CancellationPair { get }
     func cancel()
     var isCancelled: Bool { get }
     /// Returns a function that withdraws the observer.

@@ -36,18 +36,6 @@ public struct Grade: Sendable, Equatable, Codable {
         public let programs: Int?
         /// What could be better, in sentences.
         public let remarks: [String]
-
-        init(_ line: GraderProcess.Line, _ id: String) {
-            self.id = id
-            if case .ends(_, .holds(let explored, let coverage, let programs, let remarks), _) =
-                line
-            {
-                (self.explored, self.coverage, self.programs) = (explored, coverage, programs)
-                self.remarks = remarks
-            } else {
-                (explored, coverage, programs, remarks) = (nil, .first(0), nil, [])
-            }
-        }
     }
 
     init(
@@ -260,11 +248,15 @@ public struct Grader: Sendable {
         for line in lines {
             switch line {
             case .begins(let id): begun = id
-            case .ends(let id, .holds, let token):
+            case .ends(
+                let id, .holds(let explored, let coverage, let programs, let remarks), let token):
                 guard met.count < tokens.count, token == tokens[met.count],
                     id == requirements[met.count].id
                 else { return Grade(exercise, .failed(.forged), met: met, unmet: begun) }
-                met.append(Grade.Met(line, id))
+                met.append(
+                    Grade.Met(
+                        id: id, explored: explored, coverage: coverage, programs: programs,
+                        remarks: remarks))
                 begun = nil
             case .ends(_, .fails(let failure), _) where failure.reason == Failure.notControlled:
                 return Grade(exercise, .unavailable(failure.detail), printed: printed(folder))

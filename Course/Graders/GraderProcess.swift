@@ -90,16 +90,8 @@ public struct GraderProcess {
     ) {
         impose(limits)
         guard let answer = load(), let requirement = exercise.requirement(id) else { return }
-        let options: Exploration.Options
-        let scenario: (Scenario) -> Void
-        switch requirement.body(answer) {
-        case .scenario(let own, let describe): (options, scenario) = (own, describe)
-        case .scheduled(let scheduled):
-            (options, scenario) = (scheduled.options, scheduled.scenario)
-        case .programs(let programs):
-            options = Requirement.optionsOfPrograms
-            scenario = { programs.describe(requirement.program ?? 0, $0) }
-        default: return
+        guard let (options, scenario) = requirement.scenario(of: requirement.body(answer)) else {
+            return
         }
         do {
             write(

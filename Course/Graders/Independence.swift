@@ -6,9 +6,11 @@ import RaceLab
 struct Independence {
     /// Has two threads. The first continues while the second stands still.
     let describe: (Scenario) -> Void
-    /// Runs the same functions one after the other, with a note between them. Used instead if they
-    /// start threads or tasks, because the order tells which of the two each of these runs for.
-    let inTurn: ((Scenario) -> Void)?
+    /// The same, but the second thread uses many objects. This finds a lock of every fifth one.
+    private let withMany: (Scenario) -> Void
+    /// Has one thread, which uses an object, makes a note, and then uses others. Runs instead if they
+    /// start threads or tasks, because the order tells for which object each of these runs.
+    private let inTurn: ((Scenario) -> Void)?
     private let goingOn = 0
     private let standingStill = 1
     /// The maximum number of rows in a table that is shown. For a longer interleaving only the
@@ -23,14 +25,16 @@ struct Independence {
         return options
     }
 
+    /// - Parameter describe: receives how many objects the second thread uses.
     init(
-        inTurn: ((Scenario) -> Void)? = nil, _ describe: @escaping (Scenario) -> Void
+        inTurn: ((Scenario) -> Void)? = nil, _ describe: @escaping (Scenario, Int) -> Void
     ) {
         self.inTurn = inTurn
         self.describe = { scenario in
             Patience.renew()
-            describe(scenario)
+            describe(scenario, 1)
         }
+        withMany = { describe($0, 32) }
     }
 
     func verdict() -> Requirement.Verdict {
@@ -41,17 +45,15 @@ struct Independence {
         if let finding = exploration.findings.first {
             return .fails(failure(finding, in: exploration))
         }
-        if exploration.threads.count > 2, let inTurn { return verdict(inTurn) }
+        if exploration.threads.count > 2, let inTurn {
+            return verdict(inTurn) { $0.kind == .note }
+        }
         let steps = exploration.passingSchedule?.choices ?? []
         do throws(Exploration.ReplayError) {
             for stop in 1..<max(1, steps.count { $0 == standingStill }) {
                 if let failure = try failure(after: stop, steps) { return .fails(failure) }
             }
-            let trace = try Exploration.replay(
-                Exploration.Schedule(steps), options: Independence.options, describe)
-            return verdict(
-                of: trace.steps.filter { $0.thread == goingOn },
-                and: trace.steps.filter { $0.thread == standingStill })
+            return verdict(withMany) { $0.thread == standingStill }
         } catch {
             if case .inconclusive(let reason) = error { return .fails(Failure(reason)) }
             return .fails(
@@ -109,34 +111,36 @@ struct Independence {
         return []
     }
 
-    /// Fails if the second thread takes a lock or arrives at an actor that the first one also uses.
-    /// The lab may be unable to stop the thread in a critical section that is very short, but the
-    /// other thread would still have to wait.
+    /// Fails if a lock is taken for one object, or an actor is used, and for another object, too. A
+    /// thread may have to wait there, even if the lab cannot stop another one in a critical section
+    /// that is very short.
+    ///
+    /// - Parameter isOfOthers: tells the first step after the use of the first object.
     private func verdict(
-        of first: [Exploration.Trace.Step], and second: [Exploration.Trace.Step]
+        _ describe: @escaping (Scenario) -> Void, _ isOfOthers: (Exploration.Trace.Step) -> Bool
     ) -> Requirement.Verdict {
+        var options = Independence.options
+        options.maximumInterleavings = 1
+        options.maximumSteps *= 32
+        Patience.renew()
+        let exploration = explore(options: options, describe)
+        if let inconclusive = exploration.inconclusive { return .fails(Failure(inconclusive)) }
+        guard exploration.findings.isEmpty, let schedule = exploration.passingSchedule,
+            let steps = try? Exploration.replay(schedule, options: options, describe).steps
+        else { return .fails(Failure(reason: "not explored", detail: "it fails alone")) }
+        let first = steps.prefix { !isOfOthers($0) }
         let taken = Set(first.filter(\.isEntrance).map(\.object))
-        let common = second.first { $0.isEntrance && taken.contains($0.object) }
+        let common = steps.dropFirst(first.count).first {
+            $0.isEntrance && taken.contains($0.object)
+        }
         guard let common else { return .holds(explored: nil) }
-        let place = common.site.map { "at \($0.file):\($0.line) " } ?? ""
-        let what = common.kind == .arrive ? "comes to an actor" : "takes a lock"
+        let place = common.site.map { "at \($0.file):\($0.line), " } ?? ""
+        let what = common.kind == .arrive ? "an actor is used" : "a lock is taken"
         return .fails(
             Failure(
                 reason: "over-synchronized",
-                detail: "\(place)'second' \(what) that 'first' uses, too, although the two share "
+                detail: "\(place)\(what) that another object uses, too, although the two share "
                     + "nothing"))
-    }
-
-    private func verdict(_ inTurn: @escaping (Scenario) -> Void) -> Requirement.Verdict {
-        var options = Independence.options
-        options.maximumInterleavings = 1
-        let exploration = explore(options: options, inTurn)
-        if let inconclusive = exploration.inconclusive { return .fails(Failure(inconclusive)) }
-        guard exploration.findings.isEmpty, let schedule = exploration.passingSchedule,
-            let trace = try? Exploration.replay(schedule, options: options, inTurn),
-            let middle = trace.steps.firstIndex(where: { $0.kind == .note })
-        else { return .fails(Failure(reason: "not explored", detail: "it fails alone")) }
-        return verdict(of: Array(trace.steps[..<middle]), and: Array(trace.steps[middle...]))
     }
 
     private func interleaving(after beginning: [Int]) throws(Exploration.ReplayError)
@@ -186,7 +190,9 @@ struct Independence {
 extension Exploration.Trace.Step {
     /// Whether another thread may have to wait until this one leaves.
     fileprivate var isEntrance: Bool {
-        [.lock, .tryLock, .sharedLock, .trySharedLock, .arrive].contains(kind)
+        [
+            .lock, .tryLock, .sharedLock, .trySharedLock, .acquire, .tryAcquire, .queueUp, .arrive,
+        ].contains(kind)
             // An answer is written in Swift.
             && site?.file.hasSuffix(".c") != true
     }

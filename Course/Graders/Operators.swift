@@ -5,88 +5,79 @@ import Synchronization
 
 // Shared by the exercises on operators, 8 to 11.
 
-/// Records the outcome of a promise each time that its observer is called.
-final class Ear: Sendable {
-    private let log = Scenario.Log<String>()
-
-    init() {}
-
-    init<Value>(on promise: AWPromise<Value>) {
-        listen(to: promise)
-    }
-
-    func listen<Value>(to promise: AWPromise<Value>) {
-        promise.observe(on: ImmediateDispatcher()) { outcome in
-            let heard = Ear.words(outcome)
-            self.log.append(heard, "receives \(heard)")
-        }
-    }
-
-    static func words<Value>(_ outcome: Result<Value, any Error>?) -> String {
-        switch outcome {
-        case nil: "pending"
-        case .success(let value): "fulfilled \(value)"
-        case .failure(let error): "rejected \(error)"
-        }
-    }
-
-    var heard: [String] { log.entries }
-
-    func expectNothing(_ when: String) throws {
-        guard let first = heard.first else { return }
-        try expectNotAbandoned()
-        throw Fault("too early", "\(when) it is already \(first)")
-    }
-
-    func expect(_ end: String, _ when: String = "in the end") throws {
-        guard let first = heard.first else {
-            throw Fault("not settled", "\(when) no observer has been called; it should be \(end)")
-        }
-        try expectOnce(when)
-        if first != end {
-            throw Fault("wrong value", "\(when) it is \(first); it should be \(end)")
-        }
-    }
-
-    private func expectNotAbandoned() throws {
-        guard heard.first == "rejected \(PromiseError.abandoned)" else { return }
-        throw Fault(
-            "abandoned",
-            "its resolver was freed before it had settled the promise, so the promise was "
-                + "abandoned")
-    }
-
-    func expectOnce(_ when: String = "in the end") throws {
-        try expectNotAbandoned()
-        if heard.isEmpty { throw Fault("not settled", "\(when) no observer has been called") }
-        if heard.count > 1 { throw Fault("twice", "\(when) the same observer was called twice") }
-    }
-}
-
-extension Scenario {
-    /// Checks that it settles once, with one of these outcomes, and that each of them occurs in
-    /// some interleaving.
-    func expectOneEnd(_ ear: Ear, _ ways: KeyValuePairs<String, String>) {
-        check {
-            try ear.expectOnce()
-            guard let end = ear.heard.first, !ways.contains(where: { $0.key == end }) else {
-                return
+extension Requirement {
+    /// Small programs with one thread, on an answer to one of the exercises 8 to 10.
+    static func inSequence(
+        _ id: String, _ name: String, _ story: String, asking question: String,
+        _ programs: @escaping @Sendable () -> [SmallProgram<OperatorModel>]
+    ) -> Requirement {
+        .programs(id, name, story, asking: question) { (answer: AnyObject) in
+            .inSequence(programs(), watched: 80) {
+                OperatorSubject(answer, .numbers, promises: $0.promises)
             }
-            throw Fault(
-                "wrong value", "in the end it is \(end), which is not one of the expected outcomes")
         }
-        outcome { ear.heard.first ?? "" }
-        for (way, meaning) in ways { expect(way, .acceptable, meaning) }
+    }
+
+    static func otherValues(_ id: String, _ calls: OperatorModel.Call...) -> Requirement {
+        .programs(
+            id, "one thread, other types of values",
+            "Some of these programs again, with strings, optional values, arrays and `Void`.",
+            asking: "Which of your lines assumes something about the values?"
+        ) { (answer: AnyObject) in
+            let programs = OperatorPrograms.ofValues(calls)
+            return Programs(joining: [
+                .inSequence(programs, watched: 0) {
+                    OperatorSubject(answer, .texts, promises: $0.promises)
+                },
+                .inSequence(programs, watched: 0) {
+                    OperatorSubject(answer, .optionals, promises: $0.promises)
+                },
+                .inSequence(programs, watched: 0) {
+                    OperatorSubject(answer, .arrays, promises: $0.promises)
+                },
+                .inSequence(programs, watched: 0) {
+                    OperatorSubject(answer, .nothing, promises: $0.promises)
+                },
+            ])
+        }
+    }
+
+    static func many(
+        _ id: String, _ name: String, _ story: String, asking question: String,
+        _ programs: @escaping @Sendable () -> [SmallProgram<OperatorModel>]
+    ) -> Requirement {
+        .programs(id, name, story, asking: question) { (answer: AnyObject) in
+            .unwatched(programs()) { OperatorSubject(answer, .numbers, promises: $0.promises) }
+        }
+    }
+
+    static func inThreads(
+        _ id: String, _ story: String, asking question: String,
+        _ programs: @escaping @Sendable () -> [SmallProgram<OperatorModel>]
+    ) -> Requirement {
+        .programs(
+            id, "two and three threads, small programs", story, asking: question
+        ) { (answer: AnyObject) in
+            .inThreads(programs()) { OperatorSubject(answer, .numbers, promises: $0.promises) }
+        }
+    }
+
+    /// Two threads that make these calls on objects of their own.
+    static func independence(
+        _ id: String, _ name: String, _ story: String, asking question: String,
+        _ operations: [OperatorModel.Operation]
+    ) -> Requirement {
+        .independence(id, name, story, asking: question, with: AnyObject.self) { answer in
+            let user = OperatorSubject(
+                answer, .numbers, promises: SmallProgram(operations).promises)
+            for operation in operations { user.perform(operation) }
+            return user
+        }
     }
 }
 
 /// An object for a handler to capture, so that a test can see when it is freed.
 final class Captured: Sendable {}
-
-/// Fails if an object is still alive that should have been freed.
-func expectGone(_ object: AnyObject?, _ what: String) throws {
-    if object != nil { throw Fault("kept alive", what) }
-}
 
 /// Runs a check, and names the reason if it failed because handlers were dispatched to the main
 /// queue.

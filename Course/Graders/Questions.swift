@@ -15,8 +15,7 @@ extension Requirement {
                     + "untrue?" : other ?? question
         }
         if question.contains("the marked step"), !isMarked { return other }
-        let isAboutOrder = failure.reason == "out of order" || failure.reason == "too early"
-        return asksAboutOrder == isAboutOrder ? question : other ?? question
+        return ["out of order", "too early"].contains(failure.reason) ? other : question
     }
 
     private var asksAboutOrder: Bool { id == "E08.1" }

@@ -40,9 +40,8 @@ public struct Requirement: Sendable {
     let body: @Sendable (AnyObject) -> Body
 
     enum Body {
-        /// One thread runs a function, which throws a ``Fault`` if it fails.
-        case oneThread(() throws -> Void)
-        /// The same without the lab, for functions with more steps than the lab allows.
+        /// One thread runs a function without the lab, which allows no more steps. The function
+        /// throws a ``Fault`` if it fails.
         case unwatched(() throws -> Void, stack: Int)
         /// Every interleaving of a scenario.
         case scenario(Exploration.Options, (Scenario) -> Void)
@@ -100,19 +99,7 @@ extension Requirement {
     /// take seconds.
     static let maximumInterleavings = 20_000
 
-    /// One thread uses an answer of the given type. It throws a ``Fault``, or an error of the
-    /// suite's checks.
-    static func oneThread<Answer>(
-        _ id: String, _ name: String, _ story: String, asking question: String,
-        with type: Answer.Type, _ run: @escaping @Sendable (Answer) throws -> Void
-    ) -> Requirement {
-        Requirement(id: id, name: name, story: story, question: question) { answer in
-            let answer = answer as! Answer
-            return .oneThread { try withoutMainQueue { try run(answer) } }
-        }
-    }
-
-    /// Like `oneThread`, but without the lab, for long runs. It may not block.
+    /// One thread without the lab, for long runs. It may not block. It throws a ``Fault``.
     ///
     /// - Parameter stack: the size of the stack in bytes. By default, it is that of the main thread.
     static func unwatched<Answer>(
@@ -131,32 +118,33 @@ extension Requirement {
     static func scenario<Answer>(
         _ id: String, _ name: String, _ story: String, asking question: String,
         with type: Answer.Type,
-        failingKinds: Set<Exploration.Finding.Kind> = Set(Exploration.Finding.Kind.allCases),
         atMost interleavings: Int = maximumInterleavings,
         _ describe: @escaping @Sendable (Scenario, Answer) -> Void
     ) -> Requirement {
         Requirement(id: id, name: name, story: story, question: question) { answer in
             let answer = answer as! Answer
             var options = Exploration.Options()
-            options.reduction = true
-            options.failingKinds = failingKinds
             options.maximumInterleavings = interleavings
             return .scenario(options) { describe($0, answer) }
         }
     }
 
     /// Two threads that share nothing may not wait for each other.
+    ///
+    /// - Parameter use: uses an object that it makes, and returns what keeps it alive.
     static func independence<Answer>(
         _ id: String, _ name: String, _ story: String, asking question: String,
         with type: Answer.Type,
-        first: @escaping @Sendable (Answer) -> Void, second: @escaping @Sendable (Answer) -> Void
+        _ use: @escaping @Sendable (Answer) -> AnyObject
     ) -> Requirement {
         Requirement(id: id, name: name, story: story, question: question) { answer in
             let answer = answer as! Answer
             return .independence(
-                Independence { scenario in
-                    scenario.thread("first") { first(answer) }
-                    scenario.thread("second") { second(answer) }
+                Independence { scenario, count in
+                    scenario.thread("first") { withExtendedLifetime(use(answer)) {} }
+                    scenario.thread("second") {
+                        withExtendedLifetime((0..<count).map { _ in use(answer) }) {}
+                    }
                 })
         }
     }

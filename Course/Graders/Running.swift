@@ -55,14 +55,13 @@ extension Requirement {
 
     private func verdict(on answer: AnyObject, isolated: Bool, isOptimized: Bool) -> Verdict {
         switch body(answer) {
-        case .oneThread(let run): return verdictOfOneThread(run)
         case .unwatched(let run, let stack): return verdictUnwatched(run, stack)
         case .scenario(var options, let describe):
             // The optimizer moves and removes memory accesses, so what the lab reports of them does
             // not hold for the source.
             if isOptimized {
                 options.failingKinds.subtract([.dataRace, .overlap])
-                if !isAlsoRunOptimized { return verdictOfOneInterleaving(options, describe) }
+                return verdictOfOneInterleaving(options, describe)
             }
             let verdict = explored(&options, isolated: isolated, describe)
             guard case .holds(let explored, let coverage, _, _) = verdict else { return verdict }
@@ -99,24 +98,6 @@ extension Requirement {
         _ answer: AnyObject, _ schedule: String, marked: Bool, isolated: Bool
     ) throws -> (Exploration.Trace, verdict: [Report.Span]) {
         switch body(answer) {
-        case .oneThread, .unwatched:
-            throw NothingToReplay(
-                description: "\(id) has one thread only, so there is nothing to schedule")
-        case .scenario(var options, let describe):
-            options.marksPointOfNoReturn = marked
-            if isolated { options.isolation = .childProcess() }
-            let trace = try Exploration.replay(schedule, options: options, describe)
-            let judged = trace.findings.filter { options.failingKinds.contains($0.kind) }
-            return (trace, verdict(judged.map(\.sentence)))
-        case .programs(let programs):
-            var options = Requirement.optionsOfPrograms
-            options.marksPointOfNoReturn = marked
-            if isolated { options.isolation = .childProcess() }
-            let trace = try Exploration.replay(schedule, options: options) {
-                programs.describe(program ?? 0, $0)
-            }
-            let judged = trace.findings.filter { options.failingKinds.contains($0.kind) }
-            return (trace, verdict(judged.map(\.sentence)))
         case .independence(let independence):
             let trace = try Exploration.replay(
                 schedule, options: Independence.options, independence.describe)
@@ -127,6 +108,28 @@ extension Requirement {
                 throw Exploration.ReplayError.mismatch(mismatch)
             }
             return (completed.trace, scheduled.verdict(completed.trace))
+        case let body:
+            guard let (usual, describe) = scenario(of: body) else {
+                throw NothingToReplay(
+                    description: "\(id) has one thread only, so there is nothing to schedule")
+            }
+            var options = usual
+            options.marksPointOfNoReturn = marked
+            if isolated { options.isolation = .childProcess() }
+            let trace = try Exploration.replay(schedule, options: options, describe)
+            let judged = trace.findings.filter { options.failingKinds.contains($0.kind) }
+            return (trace, verdict(judged.map(\.sentence)))
+        }
+    }
+
+    /// The scenario of a requirement that has one.
+    func scenario(of body: Body) -> (options: Exploration.Options, describe: (Scenario) -> Void)? {
+        switch body {
+        case .scenario(let options, let describe): (options, describe)
+        case .scheduled(let scheduled): (scheduled.options, scheduled.scenario)
+        case .programs(let programs):
+            (Requirement.optionsOfPrograms, { programs.describe(program ?? 0, $0) })
+        case .independence, .unwatched: nil
         }
     }
 
@@ -141,27 +144,6 @@ extension Requirement {
     }
 
     // MARK: One thread
-
-    /// Runs on a thread of the lab, which finds deadlocks and endless loops.
-    private func verdictOfOneThread(_ run: @escaping () throws -> Void) -> Verdict {
-        var fault: Fault?
-        // A single thread does in one run what other requirements spread over many interleavings.
-        var options = Exploration.Options()
-        options.maximumSteps = 10_000
-        let exploration = explore(options: options) { scenario in
-            scenario.thread("main") {
-                do {
-                    try run()
-                } catch let thrown as Fault {
-                    fault = thrown
-                } catch let failed as Failed {
-                    fault = Fault(failed.reason.rawValue, failed.detail)
-                }
-            }
-        }
-        if let fault { return .fails(Failure(reason: fault.reason, detail: fault.detail)) }
-        return Failure(ofOneThread: exploration).map { .fails($0) } ?? .holds(explored: nil)
-    }
 
     /// Runs on a thread of its own. It may end the process: see ``GraderProcess``.
     private func verdictUnwatched(_ run: @escaping () throws -> Void, _ stack: Int) -> Verdict {
@@ -216,8 +198,9 @@ extension Requirement {
         _ describe: @escaping (Scenario) -> Void
     ) -> Failure? {
         guard
-            let trace = try? Exploration.replay(schedule, options: options, describe),
-            let call = trace.steps.first(where: { $0.kind == .note && $0.locksHeld > 0 })
+            // An answer that keeps something from run to run may do other steps than before.
+            let trace = try? Exploration.replay(prefix: schedule, options: options, describe).trace,
+            let call = trace.firstNoteUnderALock
         else { return nil }
         var failure = Failure(
             reason: "called under a lock",
@@ -255,6 +238,16 @@ extension Requirement {
                 reason: finding.word, detail: finding.sentence, failing: finding.count,
                 explored: exploration.explored, table: trace?.report(width: TableWidth.now),
                 schedule: trace?.scheduleText))
+    }
+}
+
+extension Exploration.Trace {
+    fileprivate var firstNoteUnderALock: Step? {
+        var locksHeld: [Int: Int] = [:]
+        return steps.first { step in
+            defer { locksHeld[step.thread] = step.locksHeld }
+            return step.kind == .note && locksHeld[step.thread, default: 0] > 0
+        }
     }
 }
 

@@ -11,7 +11,7 @@ enum SourceRules {
         /// Whether an answer may use this name if it declares it anywhere. All other names may be
         /// used only where the declaration certainly hides the system's: see ``OwnNames``.
         var mayBeOwn = false
-        /// Whether it is a function of Stage 3, and an answer may declare a variable of this name.
+        /// Whether it is a function of Stage 3, and an answer may declare this name itself.
         var isFinished = false
         /// Whether it is a word of the language, and a name if it is in backticks.
         var isKeyword = false
@@ -126,10 +126,10 @@ enum SourceRules {
     /// The first violation, as a sentence with its line; `nil` if there is none.
     static func objection(to source: SourceText, besides others: [Forbidden]) -> String? {
         let words = source.words
-        for (index, word) in words.enumerated() where word.text == "import" {
+        for (index, word) in words.enumerated() where word.text == "import" && !word.isQuoted {
             // `import struct Foundation.Date` has a keyword before the module.
             let named = words.dropFirst(index + 1).prefix(2).map(\.text)
-            guard named.isDisjoint(from: imports) else { continue }
+            guard imports.isDisjoint(with: named) else { continue }
             return "line \(word.line) imports \(named.first ?? "nothing"): an answer may import "
                 + imports.sorted().joined(separator: ", ") + " and nothing else"
         }
@@ -140,9 +140,11 @@ enum SourceRules {
             places[rule.words[0], default: []].first {
                 stands(rule.words, at: $0, in: words)
                     && !(rule.mayBeOwn && isOwn($0, in: words, declared: own))
-                    && !(rule.isFinished && isVariable($0, in: words, declared: own))
-                    && !(rule.isKeyword && words[$0].isQuoted && own.contains(words[$0].text))
-                    && !(rule.words.count == 1 && hiding.contains($0))
+                    && !(rule.isFinished && isNoOperator($0, in: words, declared: own))
+                    && !(rule.isKeyword
+                        && (words[$0].isQuoted && own.contains(words[$0].text)
+                            || isNoOperator($0, in: words, declared: own)))
+                    && !(rule.words.count == 1 && (hiding.contains($0) || isMethod($0, in: words)))
                     && !isModifier($0, in: words)
             }
             .map { (line: words[$0].line, rule: rule) }
@@ -250,14 +252,33 @@ enum SourceRules {
         return declared.contains(words[index].text)
     }
 
-    /// Whether it is a variable or a label of the answer. A call may be of Stage 3's function.
-    private static func isVariable(
+    /// Whether it is a variable, a label or a function of the answer. Stage 3's functions are members
+    /// of the promise, so a call of a member may be of one of them, and so may a call without a dot in
+    /// an extension.
+    private static func isNoOperator(
         _ index: Int, in words: [SourceText.Word], declared: Set<String>
     ) -> Bool {
+        guard declared.contains(words[index].text) else { return false }
         let next = index + 1 < words.count ? words[index + 1].text : nil
-        let isMember = index > 0 && words[index - 1].text == "."
+        let before = words[..<index].suffix(2).map(\.text)
+        let isMember = before.last == "."
         let isCall = next == "(" || next == "<" || isMember && next == "{"
-        return declared.contains(words[index].text) && !isCall
+        let isOfItself = isMember && ["self", "Self"].contains(before[0])
+        return !isCall || before.last == "func"
+            || !extendsPromise(words) && (!isMember || isOfItself)
+    }
+
+    /// Whether a method is declared or called that can only be the answer's: `self.system()`.
+    private static func isMethod(_ index: Int, in words: [SourceText.Word]) -> Bool {
+        let before = words[..<index].suffix(2).map(\.text)
+        return before.last == "func" || before == ["self", "."] || before == ["Self", "."]
+    }
+
+    private static func extendsPromise(_ words: [SourceText.Word]) -> Bool {
+        let pairs = zip(words.map(\.text), words.dropFirst().map(\.text))
+        let aliases = pairs.filter { $0.0 == "typealias" }.map(\.1)
+        let promise = Set(aliases + ["AWPromise", "Stage3ThreadSafe"])
+        return pairs.contains { $0.0 == "extension" && promise.contains($0.1) }
     }
 
     /// Whether it is the modifier in `open class`. The next word has to be on the same line, because
@@ -278,10 +299,4 @@ enum SourceRules {
     ])
 
     static func isModule(_ name: String?) -> Bool { name.map(modules.contains) ?? false }
-}
-
-extension [String] {
-    fileprivate func isDisjoint(from names: Set<String>) -> Bool {
-        !contains { names.contains($0) }
-    }
 }

@@ -63,7 +63,7 @@ private func fieldText(_ value: Any) -> String? {
     switch mirror.displayStyle {
     case .optional:
         guard let wrapped = mirror.children.first?.value else { return "nil" }
-        return isFunction(wrapped) ? "set" : fieldText(wrapped)
+        return isFunction(wrapped) ? "set" : fieldText(wrapped) ?? "set"
     case .enum: return "\(value)"
     case .collection, .set, .dictionary: return "\(mirror.children.count)"
     case nil where value is Bool || value is Int || value is String: return "\(value)"

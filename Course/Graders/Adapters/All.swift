@@ -8,8 +8,3 @@ final class TheAnswer: AllAnswer {
         whenAll(promises)
     }
 }
-
-@_cdecl("the_answer")
-public func theAnswer() -> UnsafeMutableRawPointer {
-    Unmanaged.passRetained(TheAnswer()).toOpaque()
-}

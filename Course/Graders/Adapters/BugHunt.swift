@@ -8,8 +8,3 @@ final class TheAnswer: BugHuntAnswer {
     let hazard: String = BugReport.hazard
     let schedule: String = BugReport.schedule
 }
-
-@_cdecl("the_answer")
-public func theAnswer() -> UnsafeMutableRawPointer {
-    Unmanaged.passRetained(TheAnswer()).toOpaque()
-}

@@ -3,32 +3,21 @@ import Graders
 // Compiled together with an answer to exercise 11.
 
 final class Pair: CancellationPair, @unchecked Sendable {
-    private let source = CancelSource()
-
-    func cancel() {
-        source.cancel()
-    }
-
-    var isCancelled: Bool { source.token.isCancelled }
-
-    var withoutItsSource: TokenAlone { TokenAlone(source.token) }
-
-    func onCancel(_ observer: @escaping @Sendable () -> Void) -> () -> Void {
-        let registration: Registration = source.token.onCancel(observer)
-        return { registration.withdraw() }
-    }
-}
-
-final class TokenAlone: CancellationPair, @unchecked Sendable {
+    private let source: CancelSource?
     private let token: CancelToken
 
-    init(_ token: CancelToken) {
+    init(_ source: CancelSource?, _ token: CancelToken) {
+        self.source = source
         self.token = token
     }
 
-    func cancel() {}
+    func cancel() {
+        source?.cancel()
+    }
 
     var isCancelled: Bool { token.isCancelled }
+
+    var withoutItsSource: any CancellationPair { Pair(nil, token) }
 
     func onCancel(_ observer: @escaping @Sendable () -> Void) -> () -> Void {
         let registration: Registration = token.onCancel(observer)
@@ -37,16 +26,8 @@ final class TokenAlone: CancellationPair, @unchecked Sendable {
 }
 
 final class TheAnswer: CancellationAnswer {
-    func pair() -> any CancellationPair { Pair() }
-
-    func tokenAlone(after work: (any CancellationPair) -> Void) -> any CancellationPair {
-        let pair = Pair()
-        work(pair)
-        return pair.withoutItsSource
+    func pair() -> any CancellationPair {
+        let source = CancelSource()
+        return Pair(source, source.token)
     }
-}
-
-@_cdecl("the_answer")
-public func theAnswer() -> UnsafeMutableRawPointer {
-    Unmanaged.passRetained(TheAnswer()).toOpaque()
 }

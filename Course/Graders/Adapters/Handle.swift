@@ -4,7 +4,7 @@ import SharedSuite
 // Compiled together with an answer that is a promise class.
 
 /// A promise with its type hidden.
-class Held<Value>: Handle<Value> {
+class Held<Value>: Graders.Handle<Value> {
     let promise: AWPromise<Value>
 
     init(_ promise: AWPromise<Value>) {
@@ -16,7 +16,7 @@ class Held<Value>: Handle<Value> {
         promise.result
     }
 
-    override func then<Next>(_ function: @escaping (Value) throws -> Next) -> Handle<Next> {
+    override func then<Next>(_ function: @escaping (Value) throws -> Next) -> Graders.Handle<Next> {
         Held<Next>(promise.then(function))
     }
 
@@ -31,7 +31,7 @@ class Held<Value>: Handle<Value> {
 }
 
 extension PromiseAnswer {
-    func handle<Value>(_ block: Pending<Value>.Block) -> Handle<Value> {
+    func handle<Value>(_ block: Graders.Pending<Value>.Block) -> Graders.Handle<Value> {
         hold(AWPromise<Value> { block($0, $1) })
     }
 }

@@ -2,4 +2,4 @@ import Graders
 
 // Compiled together with `Promise.swift` and an answer whose `then` does not flatten.
 
-func hold<Value>(_ promise: AWPromise<Value>) -> Handle<Value> { Held(promise) }
+func hold<Value>(_ promise: AWPromise<Value>) -> Graders.Handle<Value> { Held(promise) }

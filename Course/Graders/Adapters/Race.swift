@@ -3,8 +3,8 @@ import PromiseOperators
 
 // Compiled together with an answer to exercise 9.
 
+/// Called by an answer that names this dispatcher. Counts the handlers until they are released.
 extension AWPromise {
-    /// Called by an answer that names this dispatcher. Counts the handler until it is released.
     @discardableResult
     func observe(
         on dispatcher: ImmediateDispatcher, _ function: @escaping @Sendable (Outcome) -> Void
@@ -12,6 +12,23 @@ extension AWPromise {
         let handler = HandlerOfAnAnswer(on: self)
         return observe(on: dispatcher as any Dispatcher) { outcome in
             withExtendedLifetime(handler) { function(outcome) }
+        }
+    }
+
+    @discardableResult
+    func then<Next>(
+        on dispatcher: ImmediateDispatcher, _ function: @escaping @Sendable (Value) throws -> Next
+    ) -> AWPromise<Next> {
+        let handler = HandlerOfAnAnswer(on: self)
+        return then(on: dispatcher as any Dispatcher) { value in
+            try withExtendedLifetime(handler) { try function(value) }
+        }
+    }
+
+    func error(on dispatcher: ImmediateDispatcher, _ function: @escaping RejectFunction) {
+        let handler = HandlerOfAnAnswer(on: self)
+        error(on: dispatcher as any Dispatcher) { error in
+            withExtendedLifetime(handler) { function(error) }
         }
     }
 }
@@ -26,9 +43,4 @@ final class TheAnswer: RaceAnswer {
     ) -> AWPromise<Value> {
         withTimeout(promise, after: limit, on: clock)
     }
-}
-
-@_cdecl("the_answer")
-public func theAnswer() -> UnsafeMutableRawPointer {
-    Unmanaged.passRetained(TheAnswer()).toOpaque()
 }

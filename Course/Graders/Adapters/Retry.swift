@@ -14,8 +14,3 @@ final class TheAnswer: RetryAnswer {
             attempts: attempts, on: clock, delay: delay, while: isWorthwhile, work)
     }
 }
-
-@_cdecl("the_answer")
-public func theAnswer() -> UnsafeMutableRawPointer {
-    Unmanaged.passRetained(TheAnswer()).toOpaque()
-}

@@ -6,8 +6,3 @@ final class TheAnswer: SchedulesAnswer {
     let losesAHandler: String = Scheduler.losesAHandler
     let deliversTwice: String = Scheduler.deliversTwice
 }
-
-@_cdecl("the_answer")
-public func theAnswer() -> UnsafeMutableRawPointer {
-    Unmanaged.passRetained(TheAnswer()).toOpaque()
-}

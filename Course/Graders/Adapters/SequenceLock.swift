@@ -8,8 +8,3 @@ final class TheAnswer: SequenceLockAnswer {
         return Pair(write: { lock.write($0, $1) }, read: { lock.read() })
     }
 }
-
-@_cdecl("the_answer")
-public func theAnswer() -> UnsafeMutableRawPointer {
-    Unmanaged.passRetained(TheAnswer()).toOpaque()
-}

@@ -7,8 +7,3 @@ final class TheAnswer: OfficeAnswer {
     func original(seats: Int) -> Office { OriginalOffice.asFunctions(seats: seats) }
     let schedule: String = Report.schedule
 }
-
-@_cdecl("the_answer")
-public func theAnswer() -> UnsafeMutableRawPointer {
-    Unmanaged.passRetained(TheAnswer()).toOpaque()
-}

@@ -1,5 +1,3 @@
-import PromiseOperators
-
 extension Exercise {
     static let allOfThem = Exercise(
         8, "All of them", chapter: 8, adapter: "All", "MainQueue",
@@ -22,79 +20,41 @@ extension Exercise {
             + "settles only once. PromiseOperators counts, and then reads the results of the "
             + "promises: All.swift.",
         forbidden: SourceRules.sentAway + SourceRules.finished("all", "allSettled", "follow"),
-        requirements: AllRequirements.all)
-}
-
-private enum AllRequirements {
-    typealias Answer = any AllAnswer
-
-    static let all: [Requirement] = [
-        .programs(
-            "E08.1", "one thread, small programs",
-            "`whenAll` is called before, between and after the calls that settle its promises, with "
-                + "lists of up to three, also with the same promise in several places, or with two "
-                + "lists, and an observer of the aggregate settles promises or calls `whenAll`. After "
-                + "each call, each aggregate is pending, or was settled once with the outcome that the "
-                + "task asks for.",
-            asking:
-                "A value arrives. How does your code know the place of its promise in the list?",
-            with: Answer.self
-        ) { answer in
-            .inSequence(AllPrograms.inSequence, watched: 80) { _ in AllSubject(answer, .numbers) }
-        },
-        .programs(
-            "E08.2", "one thread, other types of values",
-            "Some of these programs again, with strings, optional values, arrays and `Void`.",
-            asking: "Which of your lines assumes something about the values?",
-            with: Answer.self
-        ) { answer in
-            let programs = AllPrograms.ofValues(equal: false)
-            return Programs(joining: [
-                .inSequence(programs, watched: 0) { _ in AllSubject(answer, .texts) },
-                .inSequence(programs, watched: 0) { _ in AllSubject(answer, .optionals) },
-                .inSequence(programs, watched: 0) { _ in AllSubject(answer, .arrays) },
-                .inSequence(AllPrograms.ofValues(equal: true), watched: 0) { _ in
-                    AllSubject(answer, .nothing)
-                },
-            ])
-        },
-        .programs(
-            "E08.3", "a thousand promises",
-            "The aggregate waits for \(Bounds.squared) promises, which are fulfilled from the first, from "
-                + "the last, or before the call; or the last of them is rejected. As many "
-                + "aggregates wait for one promise.",
-            asking: "How far can your code count?",
-            with: Answer.self
-        ) { answer in
-            .unwatched(AllPrograms.many) { _ in
-                AllSubject(answer, .numbers, promises: Bounds.squared)
-            }
-        },
-        .programs(
-            "E08.4", "two and three threads, small programs",
-            "Two or three threads settle promises and call `whenAll`. In every interleaving, each "
-                + "aggregate is settled once, with an outcome that the calls could have one after "
-                + "another.",
-            asking:
-                "What does the later thread assume about the earlier one? Which two of your steps "
-                + "must be one?",
-            with: Answer.self
-        ) { answer in
-            .inThreads(AllPrograms.inThreads) { _ in AllSubject(answer, .numbers) }
-        },
-        .independence(
-            "E08.5", "two lists, two threads",
-            "Two threads wait for their own list, and settle it. Neither may wait for the other.",
-            asking: "How many locks are there for a thousand lists?",
-            with: Answer.self,
-            first: { useAlone($0) }, second: { useAlone($0) }),
-    ]
-
-    private static func useAlone(_ answer: Answer) {
-        let user = AllSubject(answer, .numbers)
-        for operation: AllModel.Operation in [
-            .wait([0, 1]), .settle(0, .fulfill(1)), .settle(1, .fulfill(2)),
-            .settle(2, .reject(3)), .wait([0, 2]),
-        ] { user.perform(operation) }
-    }
+        requirements: [
+            .inSequence(
+                "E08.1", "one thread, small programs",
+                "`whenAll` is called before, between and after the calls that settle its promises, "
+                    + "with lists of up to three, also with the same promise in several places, or "
+                    + "with two lists, and an observer of the aggregate settles promises or calls "
+                    + "`whenAll`. After each call, each aggregate is pending, or was settled once "
+                    + "with the outcome that the task asks for.",
+                asking:
+                    "A value arrives. How does your code know the place of its promise in the list?"
+            ) { OperatorPrograms.all },
+            .otherValues("E08.2", .all([0]), .all([0, 1]), .all([])),
+            .many(
+                "E08.3", "a thousand promises",
+                "The aggregate waits for \(Bounds.squared) promises, which are fulfilled from the "
+                    + "first, from the last, or before the call; or the last of them is rejected. "
+                    + "As many aggregates wait for one promise.",
+                asking: "How far can your code count?"
+            ) { OperatorPrograms.manyOfAll },
+            .inThreads(
+                "E08.4",
+                "Two or three threads settle promises and call `whenAll`. In every interleaving, "
+                    + "each aggregate is settled once, with an outcome that the calls could have one "
+                    + "after another.",
+                asking:
+                    "What does the later thread assume about the earlier one? Which two of your "
+                    + "steps must be one?"
+            ) { OperatorPrograms.allInThreads },
+            .independence(
+                "E08.5", "two lists, two threads",
+                "Two threads wait for their own list, and settle it. Neither may wait for the other.",
+                asking: "How many locks are there for a thousand lists?",
+                [
+                    .call(.all([0, 1])), .settle(0, .fulfill(1)), .settle(1, .fulfill(2)),
+                    .settle(2, .reject(3)), .call(.all([0, 2])),
+                ]),
+        ])
 }

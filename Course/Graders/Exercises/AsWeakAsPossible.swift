@@ -105,10 +105,15 @@ extension SourceText {
             + "this exercise you choose orderings, and may add fences"
     }
 
+    /// Words that change nothing.
+    private static let needless = [
+        "AtomicLoadOrdering", "AtomicStoreOrdering", "AtomicUpdateOrdering", ";",
+    ]
+
     /// The words without fences, and with the same word for each ordering.
     private var withoutOrderings: [Word] {
         var result: [Word] = []
-        for word in words {
+        for word in words where !SourceText.needless.contains(word.text) {
             result.append(word)
             let end = result.suffix(4).map(\.text)
             if end.count == 4, end.starts(with: ["ordering", ":", "."]),

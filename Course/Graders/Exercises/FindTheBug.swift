@@ -36,14 +36,12 @@ extension Exercise {
         let answer = answer as! any BugHuntAnswer
         guard let race = Catalogue.races.first(where: { $0.id == answer.hazard.uppercased() })
         else {
-            return .oneThread {
-                let ids = Catalogue.races.prefix(10).map(\.id).joined(separator: ", ")
-                throw Fault(
-                    "no report",
-                    "'\(answer.hazard)' is not a hazard with several threads: for a promise "
-                        + "these are \(ids)"
-                )
-            }
+            let ids = Catalogue.races.prefix(10).map(\.id).joined(separator: ", ")
+            let fault = Fault(
+                "no report",
+                "'\(answer.hazard)' is not a hazard with several threads: for a promise these are "
+                    + ids)
+            return .unwatched({ throw fault }, stack: 1 << 20)
         }
         var options = race.options
         options.failingKinds.insert(.dataRace)

@@ -44,31 +44,40 @@ private enum OfficeRequirements {
                 Scheduled(
                     schedule: answer.schedule, options: options, wanted: nil,
                     wish: "in which the seat is sold twice"
-                ) { lastSeat($0, answer.original(seats: 1)) })
+                ) { meet($0, answer.original(seats: 1), [Visit("Anna"), Visit("Ben")]) })
         },
         alone(
             "E13.2", "one after the other",
             "Buyers come one after the other, to offices with 0, 1 and 12 seats. They pay once, and "
                 + "have a seat, until all seats are sold; then they are refused, and do not pay.",
             asking: "What does `sell` check before it asks for money, and what does it count?",
-            atMost: 256
-        ) { answer in
-            for seats in [0, 1, 12] { _ = try await oneByOne(answer, seats) }
-        },
+            atMost: 256, [0, 1, 12].map { ($0, Array(repeating: Sale(), count: $0 + 2)) }),
         alone(
             "E13.3", "a payment that fails",
             "Payments throw, with different errors. `sell` throws the same error, and the seat is "
                 + "free for the next buyer.",
             asking:
-                "Which lines run when `pay` throws, and what has been changed before that?"
-        ) { try await failures($0) },
-        .scenario(
+                "Which lines run when `pay` throws, and what has been changed before that?",
+            [(2, failures + failures)]),
+        meeting(
             "E13.5", "two pay at the same time",
             "Anna and Ben buy one of two seats each. Each payment ends when the other one has "
                 + "begun.",
             asking: "What does Ben wait for, although a seat is free? Which decision needs that?",
-            with: Answer.self
-        ) { payTogether($0, $1.office(seats: 2)) }
+            seats: 2, sold: 2
+        ) {
+            let (anna, ben) = (Gate(), Gate())
+            return [
+                Visit("Anna") {
+                    anna.open()
+                    await ben.pass()
+                },
+                Visit("Ben") {
+                    ben.open()
+                    await anna.pass()
+                },
+            ]
+        }
         .whenStuck(
             "over-synchronized",
             "one of the buyers cannot pay before the other one has paid, although two seats are "
@@ -81,58 +90,79 @@ private enum OfficeRequirements {
                 + "untrue?",
             with: Answer.self
         ) { scenario, answer in
-            let buyers = lastSeat(scenario, answer.office(seats: 1))
-            scenario.outcome { buyers.first(where: \.hasSeat)?.name ?? "no buyer" }
+            let visits = [Visit("Anna"), Visit("Ben")]
+            meet(scenario, answer.office(seats: 1), visits)
+            scenario.outcome { visits.first { $0.buyer.hasSeat }?.buyer.name ?? "no buyer" }
             scenario.expect("Anna", .acceptable, "Anna was first")
             scenario.expect("Ben", .acceptable, "Ben was first")
         },
-        .scenario(
+        meeting(
             "E13.7", "refused at once",
             "Anna and Ben buy the last seat. If Anna has it, her payment ends only when Ben has "
                 + "been refused.",
-            asking: "What does Ben wait for, and could `false` be the answer already?",
-            with: Answer.self
-        ) { refusedAtOnce($0, $1.office(seats: 1)) }
+            asking: "What does Ben wait for, and could `false` be the answer already?"
+        ) {
+            let benLeaves = Gate()
+            return [Visit("Anna") { await benLeaves.pass() }, Visit("Ben", opens: benLeaves)]
+        }
         .whenStuck(
             "over-synchronized",
             "Ben waits for the payment of the last seat, instead of being refused"),
         alone(
             "E13.9", "many pay at the same time",
             "In the payment for each of 12 seats, the next one is sold, and `freeSeats` counts "
-                + "those for which no payment has begun. Then the same with payments that fail: each "
-                + "seat is free again.",
-            asking: "In which lines does `freeSeats` change, and for what may it wait?"
-        ) { try await nested($0) }
+                + "those for which no payment has begun. Then the same with payments that fail, and "
+                + "a 13th buyer, who is refused: each seat is free again.",
+            asking: "In which lines does `freeSeats` change, and for what may it wait?",
+            [(12, nested(12)), (12, nested(12, around: [Sale()], throwing: Declined.init))]
+        )
         .whenStuck(
             "over-synchronized",
             "something waits for a payment that is not its own"),
         alone(
             "E13.4", "a buyer whose task is cancelled",
-            "Anna's task is cancelled. Her payment throws, and the only seat is free again. Then "
-                + "Ben's task is cancelled. His payment goes on to its end, and he has the seat; "
-                + "Cleo asks for it meanwhile, and is refused.",
+            "The task of a buyer is cancelled. The payment throws, and the only seat is free again. "
+                + "Then the task of another buyer is cancelled. This payment goes on to its end, and "
+                + "the buyer has the seat; a third one asks for it meanwhile, and is refused.",
             asking:
                 "In which task does `pay` run, and is that the task which is cancelled? What do "
                 + "you do with the money when a cancelled buyer has paid, and whose was the seat "
-                + "until then?"
-        ) { try await cancelled($0) }
+                + "until then?",
+            [
+                (
+                    1,
+                    [
+                        Sale(error: CancellationError(), isCancelled: true),
+                        Sale(inside: [Sale()], isCancelled: true),
+                    ]
+                )
+            ]
+        )
         .whenStuck("not cancelled", "`pay` waits for the cancellation, and does not see it"),
+        .programs(
+            "E13.8", "a sale during another payment",
+            "During the payment for one of two seats, the other seat is sold. Each payment ends, or "
+                + "throws, and the task of each buyer may be cancelled.",
+            asking: "What does a payment change that another sale relies on?"
+        ) { (answer: Answer) in
+            Programs(count: ends.count * ends.count) { number, scenario in
+                var sale = ends[number / ends.count]
+                sale.inside = [ends[number % ends.count]]
+                sell([sale, Sale(), Sale()], Till(answer.office(seats: 2), 2), scenario)
+            }
+        }
+        .whenStuck(
+            "over-synchronized",
+            "something waits for a payment that is not its own"),
         .scenario(
             "E13.10", "sell ∥ freeSeats",
             "Anna buys one of two seats while Ben reads `freeSeats`: it is 2 or 1.",
             asking: "This task only reads. What keeps the writer out meanwhile?",
             with: Answer.self
         ) { scenario, answer in
-            let (office, anna) = (answer.office(seats: 2), Buyer("Anna"))
-            scenario.show(office)
-            let read = Scenario.Log<Int>()
-            scenario.task("Anna") { await anna.buy(at: office) }
-            scenario.task("Ben") {
-                let count = await office.freeSeats()
-                read.append(count, "reads \(count)")
-            }
-            scenario.check { try Buyer.expectFair(anna, seats: 2) }
-            scenario.outcome { "\(read.entries.first ?? 0)" }
+            let visits = [Visit("Anna"), Visit(reader: "Ben")]
+            meet(scenario, answer.office(seats: 2), seats: 2, sold: 1, visits)
+            scenario.outcome { "\(visits[1].buyer.read ?? 0)" }
             scenario.expect("2", .acceptable, "Ben was first")
             scenario.expect("1", .acceptable, "Anna was first")
         },
@@ -146,18 +176,19 @@ private enum OfficeRequirements {
             return .independence(
                 Independence(
                     inTurn: { scenario in
-                        let offices = [answer.office(seats: 2), answer.office(seats: 2)]
+                        let offices = (0..<5).map { _ in answer.office(seats: 2) }
                         let log = Scenario.Log<String>()
-                        scenario.task("both") {
+                        scenario.task("all") {
                             await use(offices[0])
-                            log.append("the second box office")
-                            await use(offices[1])
+                            log.append("the others")
+                            for office in offices.dropFirst() { await use(office) }
                         }
                     },
-                    { scenario in
-                        for name in ["first", "second"] {
-                            let office = answer.office(seats: 2)
-                            scenario.task(name) { await use(office) }
+                    { scenario, count in
+                        let offices = (0...count).map { _ in answer.office(seats: 2) }
+                        scenario.task("first") { await use(offices[0]) }
+                        scenario.task("second") {
+                            for office in offices.dropFirst() { await use(office) }
                         }
                     }))
         },
@@ -169,232 +200,123 @@ private enum OfficeRequirements {
             asking: "How far can your code count?", with: Answer.self
         ) { answer in
             try runToItsEnd {
-                let office = try await oneByOne(answer, Bounds.many)
-                let late = Buyer("a buyer whose task is cancelled")
-                let task = Task {
-                    while !Task.isCancelled { await Task.yield() }
-                    await late.buy(at: office)
+                let all = Till(answer.office(seats: Bounds.many), Bounds.many)
+                await all.sell(Array(repeating: Sale(), count: Bounds.many + 1))
+                let late = Task {
+                    // Waits until the task is cancelled.
+                    await Gate().pass()
+                    await all.sell([Sale()])
                 }
-                task.cancel()
-                await task.value
-                if late.error != nil {
-                    throw Fault("wrong error", "no seat is free, and `sell` throws")
-                }
-                try await fail(upTo: 300, of: 300, at: answer.office(seats: 300))
+                late.cancel()
+                await late.value
+                let failing = Till(answer.office(seats: 300), 300)
+                await failing.sell(nested(300, throwing: Declined.init))
+                return all.fault ?? failing.fault
             }
         },
-        Requirement(
-            id: "E13.12", name: "an urgent buyer",
-            story:
-                "Anna's payment for the only seat fails while Ben reads `freeSeats`. Then Cleo, "
+        meeting(
+            "E13.12", "an urgent buyer",
+            "Anna's payment for the only seat fails while Ben reads `freeSeats`. Then Cleo, "
                 + "whose task has a higher priority, buys the seat.",
-            question:
-                "When `sell` throws, what is still left to do? Which other task may come before that?"
-        ) { answer in
-            let answer = answer as! Answer
-            var options = Exploration.Options()
+            asking:
+                "When `sell` throws, what is still left to do? Which other task may come before that?",
             // With a bound, no interleavings are left out as equivalent. The lab does not know that
             // the order in which an actor serves its tasks also depends on their priorities.
-            options.preemptionBound = 1
-            options.maximumInterleavings = Requirement.maximumInterleavings
-            return .scenario(options) { urgentBuyer($0, answer.office(seats: 1)) }
+            preemptionBound: 1
+        ) {
+            let annaLeaves = Gate()
+            return [
+                Visit("Anna", opens: annaLeaves) { throw Declined(1) }, Visit(reader: "Ben"),
+                Visit("Cleo", after: [annaLeaves], isUrgent: true),
+            ]
         },
-        .scenario(
+        meeting(
             "E13.14", "one seat, three buyers",
             "Anna's payment for the only seat fails, and Ben asks for the seat. When Anna has left, "
                 + "Cleo asks for it, too. Either Ben or Cleo has it.",
-            asking: "Could a buyer be refused because of a buyer who is refused as well?",
-            with: Answer.self
-        ) { threeBuyers($0, $1.office(seats: 1)) },
-        // The last two, because they have the most interleavings.
-        .scenario(
-            "E13.8", "one payment fails, one does not",
-            "Anna and Ben buy one of two seats each, and Anna's payment fails. Afterwards "
-                + "`freeSeats` is 1.",
-            asking:
-                "What is given back when a payment fails: one seat, or the number of seats at "
-                + "some earlier time?",
-            with: Answer.self
-        ) { someFail($0, $1.office(seats: 2), 1) },
-        .scenario(
+            asking: "Could a buyer be refused because of a buyer who is refused as well?"
+        ) {
+            let annaLeaves = Gate()
+            return [
+                Visit("Anna", opens: annaLeaves) { throw Declined(1) }, Visit("Ben"),
+                Visit("Cleo", after: [annaLeaves]),
+            ]
+        },
+        // The last one, because it has the most interleavings.
+        meeting(
             "E13.13", "two payments fail",
-            "Anna and Ben buy one of two seats each, and both payments fail. Afterwards "
-                + "`freeSeats` is 2.",
+            "Anna and Ben buy one of two seats each, and both payments fail. Afterwards Cleo reads "
+                + "`freeSeats`: it is 2.",
             asking:
-                "Between which lines of one failed sale can the other one fail, too? What does it "
-                + "find there?",
-            with: Answer.self
-        ) { someFail($0, $1.office(seats: 2), 2) },
+                "What is given back when a payment fails: one seat, or the number of seats at some "
+                + "earlier time? Between which lines of one failed sale can the other one fail, too?",
+            seats: 2, sold: 0
+        ) {
+            let gates = [Gate(), Gate()]
+            return [
+                Visit("Anna", opens: gates[0]) { throw Declined(1) },
+                Visit("Ben", opens: gates[1]) { throw Declined(1) },
+                Visit(reader: "Cleo", after: gates, expecting: 2),
+            ]
+        },
     ]
 
-    /// Runs, in a single task, a function that throws a ``Fault``. There is more than one
-    /// interleaving only if the answer creates tasks, and then their number doubles with each payment.
+    /// Sales of a single task, at several offices. There is more than one interleaving only if the
+    /// answer creates tasks, and then their number doubles with each payment.
     private static func alone(
         _ id: String, _ name: String, _ story: String, asking question: String,
         atMost limit: Int = Requirement.maximumInterleavings,
-        _ run: @escaping @Sendable (Answer) async throws -> Void
+        _ offices: [(seats: Int, sales: [Sale])]
     ) -> Requirement {
         .scenario(id, name, story, asking: question, with: Answer.self, atMost: limit) {
             scenario, answer in
-            let faults = Scenario.Log<Fault>()
+            let tills = offices.map { Till(answer.office(seats: $0.seats), $0.seats) }
             scenario.task("buyers") {
-                do {
-                    try await run(answer)
-                } catch let fault as Fault {
-                    faults.append(fault, fault.reason)
+                for (till, office) in zip(tills, offices) {
+                    await till.sell(office.sales)
+                    if till.fault != nil { return }
                 }
             }
-            scenario.check { if let fault = faults.entries.first { throw fault } }
+            scenario.check {
+                if let fault = tills.lazy.compactMap(\.fault).first { throw fault }
+            }
         }
     }
 
-    // MARK: One task
+    private static func sell(_ sales: [Sale], _ till: Till, _ scenario: Scenario) {
+        scenario.task("buyers") { await till.sell(sales) }
+        scenario.check { if let fault = till.fault { throw fault } }
+    }
 
-    private static func oneByOne(_ answer: Answer, _ seats: Int) async throws -> Office {
-        let office = answer.office(seats: seats)
-        for sold in 0..<(seats + 2) {
-            let buyer = Buyer("buyer \(sold + 1)")
-            await buyer.buy(at: office)
-            try Buyer.expectFair(buyer, seats: 1)
-            if buyer.hasSeat != (sold < seats) {
-                throw Fault(
-                    sold < seats ? "refused" : "oversold",
-                    "after \(min(sold, seats)) sales of \(seats) seats, the next buyer "
-                        + "\(sold < seats ? "is refused" : "has a seat")")
-            }
-            try await expect(max(0, seats - sold - 1), at: office)
-        }
-        return office
+    /// How a payment can end.
+    private static let ends = [
+        Sale(), Sale(error: Declined(1)), Sale(isCancelled: true),
+        Sale(error: Declined(2), isCancelled: true),
+    ]
+
+    private static let failures = [
+        Sale(error: Declined(1)), Sale(error: CancellationError()), Sale(error: Declined(2)),
+        Sale(),
+    ]
+
+    /// The payment for each seat sells the next one, and the last one makes these sales.
+    private static func nested(
+        _ seats: Int, around sales: [Sale] = [],
+        throwing error: (Int) -> (any Error)? = { _ in nil }
+    ) -> [Sale] {
+        (1...seats).reduce(sales) { [Sale(error: error($1), inside: $0)] }
     }
 
     /// Without the lab.
-    private static func runToItsEnd(_ work: @escaping @Sendable () async throws -> Void) throws {
-        let (end, result) = (
-            DispatchSemaphore(value: 0), TakingTurns<Result<Void, any Error>?>(nil)
-        )
+    private static func runToItsEnd(_ work: @escaping @Sendable () async -> Fault?) throws {
+        let (end, result) = (DispatchSemaphore(value: 0), TakingTurns<Fault?>(nil))
         Task {
-            do {
-                try await work()
-            } catch {
-                result.access { $0 = .failure(error) }
-            }
+            let fault = await work()
+            result.access { $0 = fault }
             end.signal()
         }
         end.wait()
-        try result.access { $0 }?.get()
-    }
-
-    private static func failures(_ answer: Answer) async throws {
-        let office = answer.office(seats: 2)
-        for sold in 0..<2 {
-            for error in [Declined(1), CancellationError(), Declined(2)] as [any Error] {
-                let buyer = Buyer("buyer")
-                await buyer.buy(at: office) { throw error }
-                guard let thrown = buyer.error else {
-                    throw Fault("no error", "the payment throws \(error), and `sell` returns")
-                }
-                if "\(thrown)" != "\(error)" {
-                    throw Fault(
-                        "wrong error", "the payment throws \(error), and `sell` throws \(thrown)")
-                }
-                try Buyer.expectFair(buyer, seats: 1)
-                try await expect(2 - sold, at: office, "after a payment has failed")
-            }
-            let buyer = Buyer("buyer")
-            await buyer.buy(at: office)
-            try Buyer.expectFair(buyer, seats: 1)
-            if !buyer.hasSeat {
-                throw Fault("refused", "after a payment has failed, the next buyer is refused")
-            }
-        }
-    }
-
-    private static func cancelled(_ answer: Answer) async throws {
-        let office = answer.office(seats: 1)
-        let (leaves, stays, late) = (Buyer("Anna"), Buyer("Ben"), Buyer("Cleo"))
-        let (never, countMeanwhile) = (Gate(), Scenario.Log<Int>())
-        for buyer in [leaves, stays] {
-            let task = Task {
-                await buyer.buy(at: office) {
-                    // Waits until the task is cancelled.
-                    await never.pass()
-                    if buyer === leaves { throw CancellationError() }
-                    // This task is not cancelled.
-                    await Task {
-                        await late.buy(at: office)
-                        countMeanwhile.append(await office.freeSeats())
-                    }.value
-                }
-            }
-            task.cancel()
-            await task.value
-            try Buyer.expectFair(leaves, stays, late, seats: 1)
-            if buyer.payments == 0 {
-                throw Fault(
-                    "refused", "the seat is free, and `pay` is not called for \(buyer.name)")
-            }
-            try await expect(
-                buyer.hasSeat ? 0 : 1, at: office, "after the payment of \(buyer.name)")
-        }
-        if countMeanwhile.entries.contains(where: { $0 > 0 }) {
-            throw Fault(
-                "wrong count", "while Ben pays for the only seat, `freeSeats` counts it as free")
-        }
-    }
-
-    /// The payment for each seat sells the next one.
-    private static func nested(_ answer: Answer) async throws {
-        let office = answer.office(seats: 12)
-        try await sell(upTo: 12, at: office)
-        try await expect(0, at: office)
-        try await fail(upTo: 12, of: 12, at: answer.office(seats: 12))
-    }
-
-    private static func fail(upTo free: Int, of seats: Int, at office: Office) async throws {
-        guard free > 0 else { return }
-        let faults = Scenario.Log<Fault>()
-        await Buyer("buyer \(seats + 1 - free)").buy(at: office) {
-            do {
-                try await fail(upTo: free - 1, of: seats, at: office)
-            } catch let fault as Fault {
-                faults.append(fault)
-            }
-            throw Declined(free)
-        }
-        if let fault = faults.entries.first { throw fault }
-        try await expect(
-            free, at: office,
-            "after \(seats + 1 - free) of \(seats) payments at the same time have failed")
-    }
-
-    private static func sell(upTo free: Int, at office: Office) async throws {
-        try await expect(free, at: office, "with \(12 - free) of 12 payments begun")
-        let buyer = Buyer("buyer \(13 - free)")
-        let faults = Scenario.Log<Fault>()
-        await buyer.buy(at: office) {
-            do {
-                if free > 0 { try await sell(upTo: free - 1, at: office) }
-            } catch let fault as Fault {
-                faults.append(fault)
-            }
-        }
-        if let fault = faults.entries.first { throw fault }
-        try Buyer.expectFair(buyer, seats: 1)
-        if buyer.hasSeat != (free > 0) {
-            throw Fault(
-                free > 0 ? "refused" : "oversold",
-                "with \(12 - free) of 12 payments begun, the next buyer "
-                    + "\(free > 0 ? "is refused" : "has a seat")")
-        }
-    }
-
-    private static func expect(
-        _ free: Int, at office: Office, _ when: String = "after that"
-    ) async throws {
-        let count = await office.freeSeats()
-        if count != free {
-            throw Fault("wrong count", "\(when), `freeSeats` is \(count); it should be \(free)")
-        }
+        if let fault = result.access({ $0 }) { throw fault }
     }
 
     private static func use(_ office: Office) async {
@@ -405,130 +327,207 @@ private enum OfficeRequirements {
 
     // MARK: Several tasks
 
-    @discardableResult
-    private static func lastSeat(_ scenario: Scenario, _ office: Office) -> [Buyer] {
-        scenario.show(office)
-        let buyers = [Buyer("Anna"), Buyer("Ben")]
-        for buyer in buyers {
-            scenario.task(buyer.name) { await buyer.buy(at: office) }
-        }
-        scenario.check {
-            try Buyer.expectFair(buyers[0], buyers[1], seats: 1)
-            try Buyer.expectSold(1, to: buyers)
-        }
-        return buyers
-    }
-
-    private static func payTogether(_ scenario: Scenario, _ office: Office) {
-        scenario.show(office)
-        let (anna, ben) = (Buyer("Anna"), Buyer("Ben"))
-        let (annaPays, benPays) = (Gate(), Gate())
-        scenario.task("Anna") {
-            await anna.buy(at: office) {
-                annaPays.open()
-                await benPays.pass()
+    /// - Parameter sold: how many seats the visitors must have in the end.
+    private static func meeting(
+        _ id: String, _ name: String, _ story: String, asking question: String, seats: Int = 1,
+        sold: Int = 1, preemptionBound: Int? = nil, _ visits: @escaping @Sendable () -> [Visit]
+    ) -> Requirement {
+        Requirement(id: id, name: name, story: story, question: question) { answer in
+            let answer = answer as! Answer
+            var options = Exploration.Options()
+            options.maximumInterleavings = Requirement.maximumInterleavings
+            options.preemptionBound = preemptionBound
+            return .scenario(options) {
+                meet($0, answer.office(seats: seats), seats: seats, sold: sold, visits())
             }
         }
-        scenario.task("Ben") {
-            await ben.buy(at: office) {
-                benPays.open()
-                await annaPays.pass()
+    }
+
+    private static func meet(
+        _ scenario: Scenario, _ office: Office, seats: Int = 1, sold: Int = 1, _ visits: [Visit]
+    ) {
+        for (index, field) in office.fields().enumerated() {
+            scenario.state(field.title) { office.fields()[index].value }
+        }
+        for visit in visits {
+            scenario.task(visit.buyer.name) {
+                if visit.isUrgent {
+                    await Task(priority: .high) { await visit.run(at: office) }.value
+                } else {
+                    await visit.run(at: office)
+                }
             }
         }
         scenario.check {
-            try Buyer.expectFair(anna, ben, seats: 2)
-            try Buyer.expectSold(2, to: [anna, ben])
-        }
-    }
-
-    private static func refusedAtOnce(_ scenario: Scenario, _ office: Office) {
-        scenario.show(office)
-        let (anna, ben, benLeaves) = (Buyer("Anna"), Buyer("Ben"), Gate())
-        scenario.task("Anna") {
-            await anna.buy(at: office) { await benLeaves.pass() }
-        }
-        scenario.task("Ben") {
-            await ben.buy(at: office)
-            benLeaves.open()
-        }
-        scenario.check {
-            try Buyer.expectFair(anna, ben, seats: 1)
-            try Buyer.expectSold(1, to: [anna, ben])
-        }
-    }
-
-    private static func urgentBuyer(_ scenario: Scenario, _ office: Office) {
-        scenario.show(office)
-        let (anna, cleo, annaLeaves) = (Buyer("Anna"), Buyer("Cleo"), Gate())
-        scenario.task("Anna") {
-            await anna.buy(at: office) { throw Declined(1) }
-            annaLeaves.open()
-        }
-        scenario.task("Ben") { _ = await office.freeSeats() }
-        scenario.task("Cleo") {
-            await Task(priority: .high) {
-                await annaLeaves.pass()
-                await cleo.buy(at: office)
-            }.value
-        }
-        scenario.check {
-            try Buyer.expectFair(anna, cleo, seats: 1)
-            try Buyer.expectSold(1, to: [cleo])
-        }
-    }
-
-    private static func threeBuyers(_ scenario: Scenario, _ office: Office) {
-        scenario.show(office)
-        let (anna, ben, cleo, annaLeaves) = (Buyer("Anna"), Buyer("Ben"), Buyer("Cleo"), Gate())
-        scenario.task("Anna") {
-            await anna.buy(at: office) { throw Declined(1) }
-            annaLeaves.open()
-        }
-        scenario.task("Ben") { await ben.buy(at: office) }
-        scenario.task("Cleo") {
-            await annaLeaves.pass()
-            await cleo.buy(at: office)
-        }
-        scenario.check {
-            try Buyer.expectFair(anna, ben, cleo, seats: 1)
-            try Buyer.expectSold(1, to: [ben, cleo])
-        }
-    }
-
-    /// Of two payments, the first `count` fail.
-    private static func someFail(_ scenario: Scenario, _ office: Office, _ count: Int) {
-        scenario.show(office)
-        let (buyers, gates) = ([Buyer("Anna"), Buyer("Ben")], [Gate(), Gate()])
-        let read = Scenario.Log<Int>()
-        for (index, buyer) in buyers.enumerated() {
-            scenario.task(buyer.name) {
-                await buyer.buy(at: office) { if index < count { throw Declined(1) } }
-                gates[index].open()
-            }
-        }
-        scenario.task("Cleo") {
-            for gate in gates { await gate.pass() }
-            let free = await office.freeSeats()
-            read.append(free, "freeSeats is \(free)")
-        }
-        scenario.check {
-            try Buyer.expectFair(buyers[0], buyers[1], seats: 2)
-            try Buyer.expectSold(2 - count, to: buyers)
-            if read.entries != [count] {
+            if let fault = Buyer.fault(of: visits.map(\.buyer), seats: seats) { throw fault }
+            if visits.count(where: \.buyer.hasSeat) < sold {
                 throw Fault(
-                    "wrong count",
-                    "\(2 - count) of two seats are sold, and `freeSeats` is \(read.entries[0])")
+                    "refused",
+                    "a buyer is refused, although a seat is free and none is being paid for")
+            }
+            for visit in visits {
+                guard let count = visit.buyer.read, let expected = visit.expected else { continue }
+                if count != expected {
+                    throw Fault(
+                        "wrong count",
+                        "`freeSeats` is \(count) in the end; it should be \(expected)")
+                }
             }
         }
     }
 }
 
-extension Scenario {
-    /// Shows what the box office stores, such as `freeSeats`.
-    fileprivate func show(_ office: Office) {
-        for (index, field) in office.fields().enumerated() {
-            state(field.title) { office.fields()[index].value }
+/// A sale to a buyer who meets no others.
+private struct Sale: Sendable {
+    /// What the payment throws, if it fails.
+    var error: (any Error)?
+    /// What the payment sells before it ends.
+    var inside: [Sale] = []
+    /// Whether the payment waits until the buyer's task is cancelled.
+    var isCancelled = false
+}
+
+/// Makes sales in one task, so that the result of each of them is known.
+private final class Till: Sendable {
+    private struct State {
+        var free: Int
+        var paying = 0
+        var buyers = 0
+        /// The first one.
+        var fault: Fault?
+    }
+
+    private let office: Office
+    private let seats: Int
+    private let state: TakingTurns<State>
+
+    init(_ office: Office, _ seats: Int) {
+        self.office = office
+        self.seats = seats
+        state = TakingTurns(State(free: seats))
+    }
+
+    var fault: Fault? { state.access { $0.fault } }
+
+    private var situation: String {
+        state.access { "with \($0.free) of \(seats) seats free and \($0.paying) being paid for" }
+    }
+
+    func sell(_ sales: [Sale]) async {
+        for sale in sales {
+            let (before, isFree) = (situation, state.access { $0.free > 0 })
+            let number = state.access {
+                $0.buyers += 1
+                return $0.buyers
+            }
+            let buyer = Buyer("buyer \(number)")
+            if isFree { move(free: -1, paying: 1) }
+            if sale.isCancelled {
+                let task = Task { await buy(buyer, sale) }
+                task.cancel()
+                await task.value
+            } else {
+                await buy(buyer, sale)
+            }
+            if isFree { move(free: sale.error == nil ? 0 : 1, paying: -1) }
+            report(fault(of: buyer, sale, isFree, before))
+            if fault != nil { return }
+            let free = await office.freeSeats()
+            if free != state.access({ $0.free }) {
+                let last = sale.error == nil ? "has left" : "has failed to pay"
+                report(
+                    Fault(
+                        "wrong count",
+                        "when \(buyer.name) \(last), \(situation), `freeSeats` is \(free)"))
+                return
+            }
         }
+    }
+
+    private func move(free: Int, paying: Int) {
+        state.access {
+            $0.free += free
+            $0.paying += paying
+        }
+    }
+
+    private func report(_ fault: Fault?) {
+        state.access { $0.fault = $0.fault ?? fault }
+    }
+
+    private func buy(_ buyer: Buyer, _ sale: Sale) async {
+        await buyer.buy(at: office) {
+            if sale.isCancelled {
+                await Gate().pass()
+                // This task is not cancelled.
+                await Task { await self.sell(sale.inside) }.value
+            } else {
+                await self.sell(sale.inside)
+            }
+            if let error = sale.error { throw error }
+        }
+    }
+
+    private func fault(
+        of buyer: Buyer, _ sale: Sale, _ isFree: Bool, _ situation: String
+    ) -> Fault? {
+        if isFree, buyer.payments == 0 {
+            return Fault("refused", "\(situation), `pay` is not called for \(buyer.name)")
+        }
+        if let error = sale.error {
+            guard let thrown = buyer.error else {
+                return Fault("no error", "the payment throws \(error), and `sell` returns")
+            }
+            if "\(thrown)" != "\(error)" {
+                return Fault(
+                    "wrong error", "the payment throws \(error), and `sell` throws \(thrown)")
+            }
+        }
+        if let fault = Buyer.fault(of: [buyer], seats: 1) { return fault }
+        if buyer.hasSeat != (isFree && sale.error == nil) {
+            return Fault(
+                isFree ? "refused" : "oversold",
+                "\(situation), \(buyer.name) \(isFree ? "is refused" : "has a seat")")
+        }
+        return sale.error == nil
+            ? buyer.error.map { Fault("wrong error", "no payment fails, and `sell` throws \($0)") }
+            : nil
+    }
+}
+
+/// What one task does in a scenario: a buyer buys a seat, or a reader reads `freeSeats`.
+private struct Visit: Sendable {
+    let buyer: Buyer
+    private let gates: [Gate]
+    private let exit: Gate?
+    /// `nil` for a reader.
+    private let payment: Office.Payment?
+    var isUrgent = false
+    private(set) var expected: Int?
+
+    /// - Parameter gates: are passed before that.
+    init(
+        _ name: String, after gates: [Gate] = [], opens exit: Gate? = nil, isUrgent: Bool = false,
+        paying payment: @escaping Office.Payment = {}
+    ) {
+        (buyer, self.gates, self.exit, self.payment) = (Buyer(name), gates, exit, payment)
+        self.isUrgent = isUrgent
+    }
+
+    /// - Parameter count: must be read, if it is known.
+    init(reader name: String, after gates: [Gate] = [], expecting count: Int? = nil) {
+        (buyer, self.gates, exit, payment) = (Buyer(name), gates, nil, nil)
+        expected = count
+    }
+
+    func run(at office: Office) async {
+        for gate in gates { await gate.pass() }
+        if let payment {
+            await buyer.buy(at: office, paying: payment)
+        } else {
+            await buyer.readFreeSeats(at: office)
+        }
+        exit?.open()
     }
 }
 
@@ -563,6 +562,7 @@ private final class Buyer: Sendable {
         var (payments, paid) = (0, 0)
         var hasSeat = false
         var error: (any Error)?
+        var read: Int?
     }
 
     let name: String
@@ -576,6 +576,7 @@ private final class Buyer: Sendable {
     var hasSeat: Bool { record.access { $0.hasSeat } }
     var error: (any Error)? { record.access { $0.error } }
     var payments: Int { record.access { $0.payments } }
+    var read: Int? { record.access { $0.read } }
 
     /// Not inlined: in optimized code, a lock that is taken inside of an `async` function may be
     /// released in the name of another thread.
@@ -598,36 +599,35 @@ private final class Buyer: Sendable {
         }
     }
 
-    /// Checks that each of them has paid once for a seat, or not at all, and that no more seats are
-    /// sold than there are.
-    static func expectFair(_ buyers: Buyer..., seats: Int) throws {
+    func readFreeSeats(at office: Office) async {
+        let count = await office.freeSeats()
+        note { $0.read = count }
+        log.append("reads", "\(name) reads \(count)")
+    }
+
+    /// Each of them must have paid once for a seat, or not at all, and no more seats may be sold than
+    /// there are.
+    static func fault(of buyers: [Buyer], seats: Int) -> Fault? {
         for buyer in buyers {
             let (name, record) = (buyer.name, buyer.record.access { $0 })
             if record.payments > 1 {
-                throw Fault("pays twice", "\(name) is asked twice to pay for one seat")
+                return Fault("pays twice", "\(name) is asked twice to pay for one seat")
             }
             if record.hasSeat, record.paid == 0 {
-                throw Fault("not paid", "\(name) has a seat, and has not paid")
+                return Fault("not paid", "\(name) has a seat, and has not paid")
             }
             if !record.hasSeat, record.paid > 0 {
-                throw Fault("paid for nothing", "\(name) has paid, and has no seat")
+                return Fault("paid for nothing", "\(name) has paid, and has no seat")
             }
             if !record.hasSeat, record.error == nil, record.payments > 0 {
-                throw Fault("no error", "the payment of \(name) fails, and `sell` returns `false`")
+                return Fault("no error", "the payment of \(name) fails, and `sell` returns `false`")
             }
         }
         let sold = buyers.count(where: \.hasSeat)
         if sold > seats {
-            throw Fault("oversold", "\(sold) buyers have paid, and the number of seats is \(seats)")
+            return Fault(
+                "oversold", "\(sold) buyers have paid, and the number of seats is \(seats)")
         }
-    }
-
-    /// Checks that this many seats are sold.
-    static func expectSold(_ seats: Int, to buyers: [Buyer]) throws {
-        let sold = buyers.count(where: \.hasSeat)
-        if sold < seats {
-            throw Fault(
-                "refused", "a buyer is refused, although a seat is free and none is being paid for")
-        }
+        return nil
     }
 }

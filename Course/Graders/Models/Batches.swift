@@ -31,7 +31,7 @@ struct Batches {
             }
             if let schedule = exploration.passingSchedule { passed.append((batch, schedule)) }
         }
-        guard programs.forbidsCallsUnderLocks, !isOptimized else { return nil }
+        guard programs.forbidsCallsUnderLocks else { return nil }
         return passed.lazy.compactMap { callUnderALock(requirement, $0.batch, $0.schedule) }.first
     }
 

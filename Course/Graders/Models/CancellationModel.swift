@@ -1,3 +1,4 @@
+import Dispatch
 import RaceLab
 
 /// A source and its token, as plain sequential code.
@@ -9,6 +10,12 @@ struct CancellationModel: SequentialModel {
         case cancel
         /// Reads `isCancelled`.
         case read(Int)
+        /// The source is released. The token lives on.
+        case releaseSource
+        /// Source and token are released. The registrations live on.
+        case release
+        case signal(Int)
+        case wait(Int)
         /// The observer with this number is called.
         case call(Int)
     }
@@ -20,10 +27,21 @@ struct CancellationModel: SequentialModel {
 
     private var isCancelled = false
     private var observers: [Int: Observer] = [:]
+    private var signals: [Int: Int] = [:]
+    /// Whether the source lives, so that it can cancel.
+    private var hasSource = true
 
     static let numbers = 8
     /// By number: 1 for each call of the observer; what was read, 0 or 1.
-    private(set) var seen: [[Int]] = Array(repeating: [], count: numbers)
+    private var events: [[Int]] = Array(repeating: [], count: numbers)
+
+    struct Seen: Hashable {
+        var events: [[Int]]
+        /// What should have been released.
+        var left: Fault?
+    }
+
+    var seen: Seen { Seen(events: events) }
 
     func after(_ operation: Operation) -> [Following<Self>] {
         var next = self
@@ -34,36 +52,42 @@ struct CancellationModel: SequentialModel {
         case .withdraw(let number):
             next.observers[number]?.isWithdrawn = true
         case .cancel:
-            guard !isCancelled else { break }
+            guard !isCancelled, hasSource else { break }
             next.isCancelled = true
             let called = observers.filter { !$0.value.isWithdrawn }.keys.sorted()
             return Settling.orders(called.count, upTo: called.count)
                 .filter { $0.count == called.count }
                 .map { order in Following(next, next: order.map { .call(called[$0]) }) }
         case .read(let number):
-            next.seen[number].append(isCancelled ? 1 : 0)
+            next.events[number].append(isCancelled ? 1 : 0)
         case .call(let number):
-            next.seen[number].append(1)
+            next.events[number].append(1)
             let isCalled = Following(next, next: observers[number]!.inside)
             // One that is withdrawn meanwhile need not be called.
             return observers[number]!.isWithdrawn ? [isCalled, Following(self)] : [isCalled]
+        case .releaseSource, .release: next.hasSource = false
+        case .signal(let semaphore): next.signals[semaphore, default: 0] += 1
+        case .wait(let semaphore):
+            guard let count = signals[semaphore], count > 0 else { return [] }
+            next.signals[semaphore] = count - 1
         }
         return [Following(next)]
     }
 
     static func fault(
-        _ seen: [[Int]], insteadOf expected: [[Int]], end: (seen: [[Int]], expected: [[Int]])
+        _ seen: Seen, insteadOf expected: Seen, end: (seen: Seen, expected: Seen)
     ) -> Fault {
-        for (number, (seen, expected)) in zip(seen, expected).enumerated() where seen != expected {
+        let pairs = zip(seen.events, expected.events)
+        for (number, (seen, expected)) in pairs.enumerated() where seen != expected {
             let observer = "observer \(number)"
             if seen.count == expected.count { break }
             if seen.isEmpty { return Fault("lost", "\(observer) has not been called") }
             if seen.count > 1 { return Fault("twice", "\(observer) has been called twice") }
-            return end.expected[number].isEmpty
+            return end.expected.events[number].isEmpty
                 ? Fault("wrongly called", "\(observer) has been called")
                 : Fault("too early", "\(observer) has been called already")
         }
-        return Fault("wrong value", "`isCancelled` has the wrong value")
+        return seen.left ?? Fault("wrong value", "`isCancelled` has the wrong value")
     }
 }
 
@@ -75,6 +99,10 @@ extension CancellationModel.Operation: CustomStringConvertible {
         case .withdraw(let number): "withdraw(observer \(number))"
         case .cancel: "cancel()"
         case .read: "isCancelled"
+        case .releaseSource: "the source is released"
+        case .release: "source and token are released"
+        case .signal: "signal"
+        case .wait: "wait"
         case .call: ""
         }
     }
@@ -84,39 +112,94 @@ extension CancellationModel.Operation: CustomStringConvertible {
 final class CancellationSubject: Subject, @unchecked Sendable {
     typealias Model = CancellationModel
 
-    private let pair: any CancellationPair
+    private var pair: (any CancellationPair)?
+    private let watchesMemory: Bool
     private let logs = (0..<CancellationModel.numbers).map { _ in Scenario.Log<Int>() }
-    private let withdrawals = TakingTurns<[Int: () -> Void]>([:])
+    private let semaphores = (0..<2).map { _ in DispatchSemaphore(value: 0) }
+    private var withdrawals: [Int: () -> Void] = [:]
+    private var withdrawn: Set<Int> = []
+    private var farewells: [Int: Scenario.Log<Int>] = [:]
 
-    init(_ answer: any CancellationAnswer) {
+    /// - Parameter watchesMemory: whether the observers capture objects that must be freed.
+    init(_ answer: any CancellationAnswer, watchesMemory: Bool = false) {
         pair = answer.pair()
+        self.watchesMemory = watchesMemory
+    }
+
+    /// An object for an observer to capture. Its `deinit` reads the token, and registers another
+    /// observer.
+    private final class Farewell: @unchecked Sendable {
+        weak var subject: CancellationSubject?
+        let log: Scenario.Log<Int>
+
+        init(_ subject: CancellationSubject, _ log: Scenario.Log<Int>) {
+            self.subject = subject
+            self.log = log
+        }
+
+        deinit {
+            log.append(1, "what an observer has captured is freed")
+            _ = subject?.pair?.isCancelled
+            subject?.pair?.onCancel {}()
+        }
     }
 
     func perform(_ operation: CancellationModel.Operation) {
         switch operation {
-        case .observe(let number, let inside):
-            let withdraw = pair.onCancel { [log = logs[number], unowned self] in
-                log.append(1, "observer \(number) is called")
-                guard log.entries.count == 1 else { return }
-                for operation in inside { self.perform(operation) }
-            }
-            withdrawals.access { $0[number] = withdraw }
-        case .withdraw(let number): withdrawals.access { $0[number] }?()
-        case .cancel: pair.cancel()
+        case .observe(let number, let inside): observe(number, inside)
+        case .withdraw(let number):
+            withdrawn.insert(number)
+            withdrawals[number]?()
+        case .cancel: pair?.cancel()
         case .read(let number):
-            let isCancelled = pair.isCancelled
+            guard let isCancelled = pair?.isCancelled else { return }
             logs[number].append(isCancelled ? 1 : 0, "reads \(isCancelled)")
+        case .releaseSource: pair = pair?.withoutItsSource
+        case .release: pair = nil
+        case .signal(let semaphore): semaphores[semaphore].signal()
+        case .wait(let semaphore): semaphores[semaphore].wait()
         case .call: break
         }
     }
 
-    var seen: [[Int]] { logs.map(\.entries) }
-
-    var states: [(title: String, value: () -> String)] {
-        [("token", { self.pair.isCancelled ? "cancelled" : "-" })]
+    private func observe(_ number: Int, _ inside: [CancellationModel.Operation]) {
+        var farewell: Farewell?
+        if watchesMemory {
+            let log = Scenario.Log<Int>()
+            farewells[number] = log
+            farewell = Farewell(self, log)
+        }
+        withdrawals[number] = pair?.onCancel { [farewell, log = logs[number], weak self] in
+            log.append(1, "observer \(number) is called")
+            withExtendedLifetime(farewell) {
+                guard log.entries.count == 1 else { return }
+                for operation in inside { self?.perform(operation) }
+            }
+        }
     }
 
-    func letGo() -> Fault? { nil }
+    var seen: CancellationModel.Seen {
+        let over = farewells.keys.sorted().filter {
+            withdrawn.contains($0) || !logs[$0].entries.isEmpty
+        }
+        return CancellationModel.Seen(events: logs.map(\.entries), left: keptAlive(over))
+    }
+
+    private func keptAlive(_ observers: [Int]) -> Fault? {
+        observers.first { farewells[$0]!.entries.isEmpty }.map {
+            Fault("kept alive", "what observer \($0) has captured is still alive")
+        }
+    }
+
+    var states: [(title: String, value: () -> String)] {
+        [("token", { self.pair?.isCancelled == true ? "cancelled" : "-" })]
+    }
+
+    func letGo() -> Fault? {
+        pair = nil
+        withdrawals = [:]
+        return keptAlive(farewells.keys.sorted())
+    }
 }
 
 // MARK: The programs
@@ -157,8 +240,21 @@ enum CancellationPrograms {
                         again, .observe(4), again, .cancel, again,
                     ]))
         }
+        for begun in [[Operation.observe(0)], [.observe(0), .cancel]] {
+            programs += [
+                Program(begun + [.releaseSource, .read(7), .observe(1), .withdraw(0)]),
+                Program(begun + [.release, .withdraw(0)]),
+            ]
+        }
         return programs
     }()
+
+    /// The short ones, in which observers are called, withdrawn, or registered too late; and more than
+    /// two observers.
+    static let ofMemory =
+        inSequence.filter { $0.threads[0].count < 4 } + [
+            Program([0, 1, 2].map { .observe($0) } + [.cancel, .observe(3), .observe(4)])
+        ]
 
     static let inThreads: [Program] = {
         let (one, two): ([Operation], [Operation]) = ([.observe(0)], [.observe(0), .observe(1)])
@@ -174,7 +270,10 @@ enum CancellationPrograms {
         return meetings(
             [[], one],
             [
-                [[.cancel], [.observe(2)], [.cancel, .observe(2)]],
+                [
+                    [.cancel], [.observe(2, inside: [.read(6)])],
+                    [.cancel, .observe(2, inside: [.read(6)])],
+                ],
                 [[.cancel], [.observe(3)], [.read(7)]],
             ])
             + meetings(
@@ -192,5 +291,21 @@ enum CancellationPrograms {
             + meetings(
                 [one],
                 [[[.cancel]], [[.withdraw(0)], [.observe(2)]], [[.observe(3)], [.cancel]]])
+            + waiting
+    }()
+
+    /// An observer waits until another thread has used the token.
+    private static let waiting: [Program] = {
+        let observer = { (number: Int) in
+            Operation.observe(number, inside: [.signal(1), .wait(0)])
+        }
+        let use: [Operation] = [
+            .wait(1), .read(7), .observe(4), .withdraw(0), .cancel, .signal(0),
+        ]
+        return [
+            Program(before: [observer(0)], [[.cancel], use]),
+            Program(before: [.cancel], [[observer(0)], use]),
+            Program(before: [.observe(0, inside: [observer(1)])], [[.cancel], use]),
+        ]
     }()
 }

@@ -25,6 +25,15 @@ open class Handle<Value> {
     open var fields: [(title: String, value: String)] { [] }
 }
 
+/// Does not keep its object alive.
+struct Weak {
+    weak var object: AnyObject?
+
+    init(_ object: AnyObject) {
+        self.object = object
+    }
+}
+
 /// A promise, and the functions that settle it.
 public struct Pending<Value> {
     public typealias Block = (@escaping (Value) -> Void, @escaping (any Error) -> Void) -> Void

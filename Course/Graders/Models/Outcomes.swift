@@ -18,7 +18,12 @@ enum Settling: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    static func error(_ number: Int) -> Sent { Sent("error \(number)") }
+    /// The number of the error after which no further attempt is worthwhile.
+    static let hopeless = 9
+
+    static func error(_ number: Int) -> Sent {
+        Sent(number == hopeless ? "an error that is not worthwhile" : "error \(number)")
+    }
 
     func outcome<Value>(_ conversion: Conversion<Value>) -> Result<Value, any Error> {
         switch self {
@@ -30,7 +35,7 @@ enum Settling: Hashable, Sendable, CustomStringConvertible {
     var description: String {
         switch self {
         case .fulfill(let value): "fulfill(\(value))"
-        case .reject(let number): "reject(error \(number))"
+        case .reject(let number): "reject(\(Settling.error(number)))"
         }
     }
 
@@ -92,29 +97,30 @@ final class Receiver: Sendable {
     }
 
     /// What is wrong with what the observers of some promises have received.
-    static func fault(_ seen: [[String]], insteadOf expected: [[String]]) -> Fault? {
-        for (number, (seen, expected)) in zip(seen, expected).enumerated()
+    static func fault(_ all: [[String]], insteadOf expected: [[String]]) -> Fault? {
+        for (number, (seen, expected)) in zip(all, expected).enumerated()
         where seen != expected {
-            let what = "the observer of promise \(number + 1)"
+            let promise =
+                all.count == 1 ? "the promise that is returned" : "promise \(number + 1)"
+            let observer = "the observer of \(promise)"
             guard let received = seen.first else {
                 return Fault(
                     "not settled",
-                    "\(what) has not been called; it should be \(shortened(expected[0]))")
+                    "\(observer) has not been called; it should be \(shortened(expected[0]))")
             }
             if received == "rejected \(PromiseError.abandoned)" {
                 return Fault(
                     "abandoned",
-                    "promise \(number + 1) is abandoned: its resolver was freed before it had "
-                        + "settled the promise")
+                    "\(promise) is abandoned: its resolver was freed before it had settled the "
+                        + "promise")
             }
-            if seen.count > 1 { return Fault("twice", "\(what) has been called twice") }
+            if seen.count > 1 { return Fault("twice", "\(observer) has been called twice") }
             guard let wanted = expected.first else {
-                return Fault(
-                    "too early", "promise \(number + 1) is already \(shortened(received))")
+                return Fault("too early", "\(promise) is already \(shortened(received))")
             }
             return Fault(
                 received.sorted() == wanted.sorted() ? "out of order" : "wrong value",
-                "promise \(number + 1) is \(shortened(received)); it should be "
+                "\(promise) is \(shortened(received)); it should be "
                     + shortened(wanted) + firstDifference(received, wanted))
         }
         return nil

@@ -27,11 +27,24 @@ struct Programs {
     /// How many interleavings the next program may have. No program goes without, however many the
     /// earlier ones have used.
     static func share(of left: Int, among programs: Int) -> Int {
-        min(interleavingsOfOne, max(16, 8 * left / programs))
+        min(interleavingsOfOne, max(400, 8 * left / programs))
     }
 }
 
 extension Programs {
+    /// Programs with one thread, which can run without the lab.
+    init(count: Int, runAlone run: @escaping (Int) -> Fault?) {
+        self.init(count: count) { number, scenario in
+            let fault = TakingTurns<Fault?>(nil)
+            scenario.thread("main") {
+                let found = run(number)
+                fault.access { $0 = found }
+            }
+            scenario.check { if let fault = fault.access({ $0 }) { throw fault } }
+        }
+        runAlone = run
+    }
+
     /// Several lists of the same kind, one after another.
     init(joining all: [Programs]) {
         let places = all.flatMap { list in (0..<list.count).map { (list, $0) } }
@@ -66,7 +79,6 @@ extension Requirement {
 
     static var optionsOfPrograms: Exploration.Options {
         var options = Exploration.Options()
-        options.failingKinds = Set(Exploration.Finding.Kind.allCases)
         options.maximumInterleavings = Programs.interleavingsOfOne
         return options
     }
@@ -81,7 +93,10 @@ extension Requirement {
             Patience.begin(program: number)
             options.maximumInterleavings = Programs.share(
                 of: programs.interleavings - explored, among: programs.count - number)
-            let exploration = explore(options: options) { programs.describe(number, $0) }
+            let exploration = explore(options: options) {
+                Patience.renew()
+                programs.describe(number, $0)
+            }
             explored += exploration.explored
             if exploration.inconclusive != nil || exploration.failing > 0 {
                 return verdict(of: number, programs, isolated: false)

@@ -49,20 +49,27 @@ extension PromiseModel {
     }
 
     private static func text(of seen: Seen, _ program: PromiseProgram) -> String {
-        let handlers = program.handlers.indices.dropFirst(program.roots)
-        let order =
-            seen.order.isEmpty
-            ? handlers.flatMap { handler in
-                seen.received[handler].map { (handler, $0) }
+        let received = { "\(program.letter($0)) received \(PromiseProgram.text($1))" }
+        var parts: [String] = []
+        if seen.order.isEmpty {
+            for handler in program.handlers.indices.dropFirst(program.roots) {
+                parts += seen.received[handler].map { received(handler, $0) }
             }
-            : seen.order.compactMap {
-                if case .begins(let handler, let outcome) = $0 { (handler, outcome) } else { nil }
+        }
+        var running: [Int] = []
+        for event in seen.order {
+            if case .begins(let handler, let outcome) = event {
+                let other = running.last.map { " before \(program.letter($0)) had returned" }
+                parts.append(received(handler, outcome) + (other ?? ""))
+                running.append(handler)
             }
-        var parts = order.map {
-            "\(program.letter($0.0)) received \(PromiseProgram.text($0.1))"
+            if case .ends(let handler) = event { running.removeAll { $0 == handler } }
         }
         let reads = seen.received.dropFirst(program.handlers.count).joined()
         parts += reads.map { "`result` was \(PromiseProgram.text($0))" }
+        if let final = seen.final {
+            parts.append("in the end, `result` is \(PromiseProgram.text(final))")
+        }
         return parts.isEmpty ? "no handler was called" : parts.joined(separator: ", ")
     }
 }
@@ -92,7 +99,7 @@ struct PromiseChecks: Sendable {
         let number = exercise < 10 ? "0\(exercise)" : "\(exercise)"
         let id = { "E\(number).\(first + $0)" }
         var all = [Requirement.oneThread(id(0), self, programs)]
-        all.append(.otherValues(id(1), self))
+        all.append(.otherValues(id(1), self, flattens: exercise == 4))
         all.append(.many(id(2), flattens: exercise == 4))
         if threads {
             all.append(.severalThreads(id(3), self) { PromisePrograms.inThreads() })
@@ -101,7 +108,7 @@ struct PromiseChecks: Sendable {
         if callsOutside {
             all += [.nothingUnderALock(id(5), self), .handlersThatWait(id(6), self)]
         }
-        if threads { all.append(.independent(id(7))) }
+        if threads { all.append(.independent(id(7), self)) }
         all.append(.everythingFreed(id(8), self, programs))
         if threads, freesHandlers { all.append(.everythingFreedInThreads(id(9), self)) }
         return all
@@ -109,73 +116,41 @@ struct PromiseChecks: Sendable {
 
     // MARK: One thread
 
-    func inSequence(_ all: [PromiseProgram], _ answer: any PromiseAnswer) -> Programs {
-        inSequence(all, answer, .numbers)
-    }
-
     func inSequence<Value>(
-        _ all: [PromiseProgram], _ answer: any PromiseAnswer, _ conversion: Conversion<Value>
+        _ all: [PromiseProgram], _ answer: any PromiseAnswer,
+        _ conversion: Conversion<Value> = .numbers
     ) -> Programs {
-        inSequence(all, answer, conversion) { observation, program in
+        Programs(count: all.count) { number in
+            let program = all[number]
             var seen = PromiseModel.Seen(of: program)
+            let observation = observe(program, answer, conversion)
             for event in observation.events { seen.add(event, program) }
-            return PromiseModel.fault(seen, of: program, rules)
+            seen.final = observation.final
+            let fault = PromiseModel.fault(seen, of: program, rules)
+            guard let fault, let values = conversion.values else { return fault }
+            return Fault(fault.reason, "\(fault.detail); values are of type \(values)")
         }
     }
 
     /// Whether everything is freed.
     func memory(_ all: [PromiseProgram], _ answer: any PromiseAnswer) -> Programs {
-        inSequence(all, answer, .numbers) { observation, program in
-            if !observation.isFreedWhenSettled {
-                return Fault(
-                    "kept alive",
-                    "the promise is settled, and still holds what a handler has captured: the "
-                        + "program is \(program)")
-            }
-            if !observation.isFreed {
-                return Fault(
-                    "kept alive",
-                    "the program has dropped all of its references, and a promise or a handler "
-                        + "is still alive: the program is \(program)")
-            }
-            return nil
+        Programs(count: all.count) { number in
+            let seen = observe(all[number], answer, .numbers)
+            if !seen.isFreedWhenSettled { return PromiseChecks.keptAlive(all[number]) }
+            if seen.isFreed { return nil }
+            return Fault(
+                "kept alive",
+                "the program has dropped all of its references, and a promise or a handler is still "
+                    + "alive: the program is \(all[number])")
         }
-    }
-
-    private func inSequence<Value>(
-        _ all: [PromiseProgram], _ answer: any PromiseAnswer, _ conversion: Conversion<Value>,
-        _ fault: @escaping (Observation, PromiseProgram) -> Fault?
-    ) -> Programs {
-        let fault = { (seen: Observation, program: PromiseProgram) in
-            fault(seen, program).map { found in
-                conversion.values.map {
-                    Fault(found.reason, "\(found.detail); values are of type \($0)")
-                } ?? found
-            }
-        }
-        return Programs(
-            count: all.count,
-            describe: { number, scenario in
-                let seen = Observations()
-                scenario.thread("main") {
-                    seen.all = [observe(all[number], answer, conversion)]
-                }
-                scenario.check {
-                    if let fault = fault(seen.all[0], all[number]) { throw fault }
-                }
-            },
-            runAlone: { fault(observe(all[$0], answer, conversion), all[$0]) })
     }
 
     /// What is known after a program with one thread has run.
     private struct Observation {
         var events: [PromiseEvent] = []
+        var final: PromiseProgram.Outcome??
         var isFreedWhenSettled = true
         var isFreed = true
-    }
-
-    private final class Observations: @unchecked Sendable {
-        var all: [Observation] = []
     }
 
     private func observe<Value>(
@@ -183,12 +158,17 @@ struct PromiseChecks: Sendable {
     ) -> Observation {
         var seen = Observation()
         let counter = PromiseRun<Value>.Counter()
+        let log = Scenario.Log<Int>()
         var promises: [Weak] = []
         do {
-            let run = PromiseRun(program, answer, conversion, rules, counter: counter) {
-                seen.events.append($0)
+            let run = PromiseRun(program, answer, conversion, rules, counter: counter) { event in
+                seen.events.append(event)
+                guard case .begins(let handler, let outcome) = event else { return }
+                log.append(
+                    handler, "\(program.letter(handler)): \(PromiseProgram.text(outcome))")
             }
             run.runInSequence()
+            seen.final = run.final
             seen.isFreedWhenSettled = !freesHandlers || !run.isSettled || counter.living == 0
             promises = run.objects.map(Weak.init)
             run.letGo()
@@ -197,40 +177,35 @@ struct PromiseChecks: Sendable {
         return seen
     }
 
-    private struct Weak {
-        weak var object: AnyObject?
-
-        init(_ object: AnyObject) {
-            self.object = object
-        }
-    }
-
     // MARK: Several threads
 
-    func inThreads(_ all: [PromiseProgram], _ answer: any PromiseAnswer) -> Programs {
-        inThreads(all, answer, .numbers)
-    }
-
+    /// - Parameter watchesMemory: whether the promise must have released what its handlers have
+    ///   captured.
     func inThreads<Value>(
-        _ all: [PromiseProgram], _ answer: any PromiseAnswer, _ conversion: Conversion<Value>
+        _ all: [PromiseProgram], _ answer: any PromiseAnswer,
+        _ conversion: Conversion<Value> = .numbers, watchesMemory: Bool = false
     ) -> Programs {
         let known = Known(rules)
         return Programs(
             count: all.count,
             describe: { number, scenario in
-                describe(all[number], scenario, answer, conversion, known)
+                let counter = PromiseRun<Value>.Counter()
+                describe(all[number], scenario, answer, conversion, known, counter)
+                guard watchesMemory else { return }
+                scenario.check {
+                    if counter.living > 0 { throw PromiseChecks.keptAlive(all[number]) }
+                }
             })
     }
 
     private func describe<Value>(
         _ program: PromiseProgram, _ scenario: Scenario, _ answer: any PromiseAnswer,
-        _ conversion: Conversion<Value>, _ known: Known
+        _ conversion: Conversion<Value>, _ known: Known, _ counter: PromiseRun<Value>.Counter
     ) {
         let order = Scenario.Log<PromiseEvent>()
         let received = (0..<(program.handlers.count + program.readers)).map { _ in
             Scenario.Log<PromiseProgram.Outcome?>()
         }
-        let counter = PromiseRun<Value>.Counter()
         let run = PromiseRun(program, answer, conversion, rules, counter: counter) { event in
             switch event {
             case .call: break
@@ -254,40 +229,22 @@ struct PromiseChecks: Sendable {
         for thread in program.threads.indices {
             scenario.thread(["A", "B", "C"][thread]) { run.run(thread) }
         }
-        for (index, title) in known.titles(of: run.root).enumerated() {
-            scenario.state(title) { run.fields[index].value }
+        for title in known.titles(of: run.root) {
+            scenario.state(title) { run.fields.first { $0.title == title }?.value ?? "" }
         }
         scenario.check {
             var seen = PromiseModel.Seen(received: received.map(\.entries))
-            for event in order.entries {
-                seen.order.append(event)
-                if case .begins(let handler, let outcome) = event {
-                    seen.received[handler].append(outcome)
-                }
-            }
+            for event in order.entries { seen.add(event, program) }
+            seen.final = run.final
             if let fault = known.fault(seen, program) { throw fault }
         }
     }
 
-    func memoryInThreads(_ answer: any PromiseAnswer) -> Programs {
-        let all = PromisePrograms.meetingsOfMemory
-        return Programs(
-            count: all.count,
-            describe: { number, scenario in
-                let counter = PromiseRun<Int>.Counter()
-                let run = PromiseRun(all[number], answer, .numbers, rules, counter: counter) { _ in
-                }
-                run.runBefore()
-                scenario.thread("A") { run.run(0) }
-                scenario.thread("B") { run.run(1) }
-                scenario.check {
-                    guard counter.living > 0 else { return }
-                    throw Fault(
-                        "kept alive",
-                        "the promise is settled, and still holds what a handler has captured: the "
-                            + "program is \(all[number])")
-                }
-            })
+    private static func keptAlive(_ program: PromiseProgram) -> Fault {
+        Fault(
+            "kept alive",
+            "the promise is settled, and still holds what a handler has captured: the program is "
+                + "\(program)")
     }
 
     /// Remembers what the model has explained, because many interleavings look the same.
@@ -339,9 +296,12 @@ struct PromiseChecks: Sendable {
         let (root, functions) = (run.root, run.rootFunctions)
         probe.use = {
             let isSettled = root?.result != nil
-            _ = root?.then { $0 }
-            _ = root?.then { _ -> Int in throw Sent("late") }
-            root?.error { _ in }
+            for promise in [root].compactMap({ $0 }) + run.links {
+                _ = promise.result
+                _ = promise.then { $0 }
+                _ = promise.then { _ -> Int in throw Sent("late") }
+                promise.error { _ in }
+            }
             guard isSettled else { return }
             functions.resolve(5)
             functions.reject(-5)

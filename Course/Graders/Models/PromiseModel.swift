@@ -60,6 +60,8 @@ struct PromiseModel: Hashable {
         var order: [PromiseEvent] = []
         /// All others: for each handler and reader, what it received.
         var received: [[PromiseProgram.Outcome?]]
+        /// The result of the first promise when the program has ended, if it was read then.
+        var final: PromiseProgram.Outcome??
     }
 
     /// What is compared. A run that cannot be explained is examined again with less.
@@ -167,7 +169,9 @@ struct PromiseModel: Hashable {
     private var isComplete: Bool { threads.allSatisfy(\.isEmpty) }
 
     private func hasExplainedAll(of search: Search) -> Bool {
-        (!search.comparison.order || ordered == search.seen.order.count)
+        (search.seen.final == nil || !search.comparison.readers
+            || search.seen.final! == nodes[0].outcome)
+            && (!search.comparison.order || ordered == search.seen.order.count)
             && explained.indices.prefix(search.compared).allSatisfy {
                 explained[$0] == search.seen.received[$0].count
             }

@@ -121,10 +121,22 @@ struct PromisePrograms {
         builder.then(promise) { $0.read(promise) }
         builder.error(promise) { $0.read(promise) }
     }
-    /// On the promise that the first operation of the program has returned.
-    static func linked(_ operation: Operation) -> Operation {
+    /// On the promise that the first operation of the program has returned, or that the next one has.
+    static func linked(_ operation: Operation, next: Int = 0) -> Operation {
         Operation("l\(operation.name)") {
-            operation.add(&$0, $0.program.roots); _ = $1
+            operation.add(&$0, $0.program.roots + next); _ = $1
+        }
+    }
+    /// The function uses the promise that its own `then` has returned.
+    static func usingItsPromise(_ effect: PromiseProgram.Effect = .value) -> Operation {
+        Operation("o") { builder, promise in
+            let own = builder.program.handlers.count
+            builder.then(promise, effect) {
+                $0.read(own)
+                $0.then(own)
+                $0.error($0.then(own))
+            }
+            builder.then(own)
         }
     }
     /// On the second promise.
@@ -142,6 +154,10 @@ struct PromisePrograms {
     static let waitingForErrors = Operation("we") { builder, promise in
         builder.error(promise) { $0.ops += [.signal(1), .wait(0)] }
     }
+    /// The function waits, and then throws.
+    static let waitingAndFailing = Operation("wx") { builder, promise in
+        builder.then(promise, .failure) { $0.ops += [.signal(1), .wait(0)] }
+    }
     /// Waits until such a handler has begun.
     static let begun = Operation("B") { builder, _ in builder.ops.append(.wait(1)) }
     static let drop = Operation("D") { builder, _ in builder.ops.append(.drop) }
@@ -156,6 +172,13 @@ struct PromisePrograms {
     static let returningAdopted = Operation("pa") { builder, own in
         let inner = builder.then(1, .promise(1, asText: false))
         let next = builder.then(own, .promise(inner, asText: false))
+        builder.then(next)
+        builder.error(next)
+    }
+    /// The function makes the promise that it returns, a link on the second one.
+    static let returningLink = Operation("pl") { builder, own in
+        let next = builder.program.handlers.count
+        builder.then(own, .promise(next + 1, asText: false)) { $0.then(1) }
         builder.then(next)
         builder.error(next)
     }
@@ -190,14 +213,15 @@ struct PromisePrograms {
 
     /// All sequences of up to `length` operations.
     static func sequences(
-        of operations: [Operation], upTo length: Int, roots: Int = 1,
+        of operations: [Operation], upTo length: Int, after first: [Operation] = [],
+        roots: Int = 1,
         where isWanted: ([Operation]) -> Bool = { _ in true }
     ) -> [PromiseProgram] {
         var all: [PromiseProgram] = []
         var longest: [[Operation]] = [[]]
         for _ in 0..<length {
             longest = longest.flatMap { shorter in operations.map { shorter + [$0] } }
-            all += longest.filter(isWanted).map { program([$0], roots: roots) }
+            all += longest.filter(isWanted).map { program([first + $0], roots: roots) }
         }
         return all
     }

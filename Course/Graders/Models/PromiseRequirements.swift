@@ -4,18 +4,6 @@ import SharedSuite
 // What the exercises that ask for a promise class require: exercises 2 to 7, and 12.
 
 extension Requirement {
-    /// Small programs on the promise of an answer.
-    static func programs(
-        _ id: String, _ name: String, _ story: String, asking question: String,
-        _ programs: @escaping @Sendable (any PromiseAnswer) -> Programs
-    ) -> Requirement {
-        var requirement = Requirement(id: id, name: name, story: story, question: question) {
-            .programs(programs($0 as! any PromiseAnswer))
-        }
-        requirement.hasPrograms = true
-        return requirement
-    }
-
     /// Everything that one thread can do with a promise.
     static func oneThread(
         _ id: String, _ checks: PromiseChecks,
@@ -56,26 +44,36 @@ extension Requirement {
             "One thread registers a handler, and another settles the promise. In every "
                 + "interleaving, the promise has released what its handlers have captured.",
             asking: "Which thread removes the handler from the list, if the other comes first?"
-        ) { checks.memoryInThreads($0) }
+        ) { checks.inThreads(PromisePrograms.meetingsOfMemory, $0, watchesMemory: true) }
     }
 
     /// The same with other types of values.
-    static func otherValues(_ id: String, _ checks: PromiseChecks) -> Requirement {
+    static func otherValues(
+        _ id: String, _ checks: PromiseChecks, flattens: Bool
+    ) -> Requirement {
         var rules = checks.rules
         rules.increment = 0
         let nothing = PromiseChecks(rules: rules, freesHandlers: checks.freesHandlers)
         return .programs(
             id, "one thread, other types of values",
-            "Some of these programs again, with promises of strings, optionals, arrays and `Void`.",
+            "Some of these programs again, with promises of strings, optionals, arrays, errors and "
+                + "`Void`.",
             asking: "Which of your lines assumes that the value is a number?"
         ) { answer in
-            let programs = PromisePrograms.ofValues
-            return Programs(joining: [
+            let programs =
+                PromisePrograms.ofValues + (flattens ? PromisePrograms.returningValues : [])
+            var all = Programs(joining: [
                 checks.inSequence(programs, answer, .texts),
+                checks.inSequence(programs, answer, .errors),
                 checks.inSequence(programs, answer, .optionals),
                 checks.inSequence(programs, answer, .arrays),
                 nothing.inSequence(programs, answer, .nothing),
             ])
+            if checks.callsOutside {
+                all.watched = all.count
+                all.forbidsCallsUnderLocks = true
+            }
+            return all
         }
     }
 
@@ -145,14 +143,19 @@ extension Requirement {
         ).alsoRunOptimized
     }
 
-    static func independent(_ id: String) -> Requirement {
+    static func independent(_ id: String, _ checks: PromiseChecks) -> Requirement {
         .independence(
             id, "two promises, two threads",
             "One thread settles a promise, and another thread settles a second, unrelated promise. "
                 + "Neither may ever wait for the other.",
             asking: "How many locks are there for a thousand promises?",
-            with: (any PromiseAnswer).self,
-            first: { live($0, 1) }, second: { live($0, 2) })
+            with: (any PromiseAnswer).self
+        ) { answer in
+            let run = PromiseRun(PromisePrograms.everything, answer, .numbers, checks.rules) { _ in
+            }
+            run.runInSequence()
+            return run
+        }
     }
 }
 
@@ -163,6 +166,13 @@ extension PromisePrograms {
         then, chain, error, chainOfErrors, failing, resolve, reject, read, registering,
         registeringForErrors,
     ]
+
+    /// What can happen to a promise that is fulfilled, and to another one that is rejected.
+    static let everything: PromiseProgram = {
+        let uses = [then, error, read]
+        let all = uses + uses.map(other)
+        return program([all + [resolve, reject, other(reject)] + all], roots: 2)
+    }()
 
     /// For one thread.
     static func inSequence(settlingOnce: Bool = false) -> [PromiseProgram] {
@@ -205,14 +215,31 @@ extension PromisePrograms {
         return (all + branches + throughAnother).sorted { $0.size < $1.size }
     }
 
-    /// Two handlers, or chains, on the promise that a `then` has returned.
+    /// Handlers, or chains, on the promise that a `then` has returned, before and after it is settled.
     private static let branches: [PromiseProgram] = {
-        let handlers: [Operation] = [then, chain, error, chainOfErrors, failing]
+        let handlers = [then, chain, error, chainOfErrors, failing, registeringBoth, reading]
+        let settling = [resolve, reject]
         var all: [PromiseProgram] = []
-        for first in handlers.map(linked) {
-            for second in handlers.map(linked) {
-                all.append(program([[then, first, second, resolve]]))
-                all.append(program([[then, first, second, reject]]))
+        for (link, settle) in [then, failing].flatMap({ link in settling.map { (link, $0) } }) {
+            for first in handlers.map({ linked($0) }) {
+                all.append(program([[link, settle, first]]))
+                for second in handlers.map({ linked($0) }) {
+                    all.append(program([[link, first, second, settle]]))
+                    all.append(program([[link, first, settle, second]]))
+                }
+                all.append(program([[link, first, linked(then), settle, linked(then)]]))
+                all.append(program([[link, first, linked(error), settle, linked(error)]]))
+            }
+        }
+        for (registering, other) in [(registering, then), (registeringForErrors, error)] {
+            for settle in settling {
+                let second = [linked(registering, next: 1), linked(other, next: 1)]
+                all.append(program([[chain] + second + [settle]]))
+            }
+        }
+        for other in [nil, then, error] {
+            all += settling.map {
+                program([[usingItsPromise()] + [other].compactMap { $0 } + [$0]])
             }
         }
         return all
@@ -226,9 +253,14 @@ extension PromisePrograms {
         ]
         let settling: [Use] = [
             { $0.ops.append(.resolve(1, 2)) }, { $0.ops.append(.reject(1, -2)) },
+            { builder in
+                builder.ops.append(.resolve(1, 2))
+                builder.then(0)
+            },
         ]
+        let back = Operation("back") { builder, promise in builder.then(promise) { $0.then(0) } }
         let settled: [[Operation]] = [[resolve], [reject]]
-        let pending: [[Operation]] = [then, chain, error, chainOfErrors].map { [$0, then, error] }
+        let pending = [then, chain, error, chainOfErrors, back].map { [$0, then, error] }
         return observing.flatMap { through($0, settled) }
             + settling.flatMap { through($0, pending) }
     }()
@@ -256,6 +288,9 @@ extension PromisePrograms {
         of: [then, chain, error, failing, resolve, reject, read], upTo: 3
     ) { count("1", in: $0) + count("j", in: $0) == 1 }
 
+    static let returningValues = sequences(
+        of: [returning(1), resolve, reject, other(resolve), other(reject)], upTo: 3, roots: 2)
+
     static let ofProbes: [PromiseProgram] = {
         let settles = { (operations: [Operation]) -> Bool in
             count("12j", in: operations) > 0
@@ -276,7 +311,11 @@ extension PromisePrograms {
         [[[then], [error], [chain], [failing], [registering]], [[resolve], [reject]]])
 
     static let meetingsOfValues = meetings(
-        [[[then], [chain], [resolve], [reject], [error]], [[then], [resolve], [read], [error]]])
+        before: [[], [then]],
+        [
+            [[then], [chain], [resolve], [reject], [error]],
+            [[then], [resolveOtherwise], [read], [error]],
+        ])
 
     /// Handlers that wait for the progress of another thread, which uses the promise meanwhile. No
     /// order that the rules allow makes a thread wait for itself.
@@ -286,10 +325,22 @@ extension PromisePrograms {
             resolveOtherwise, reject,
         ]
         let helpers = uses.map { [$0, signal] } + uses.map { [begun, $0, signal] }
-        let all = [(waiting, resolve), (waitingForErrors, reject)].flatMap { handler, settle in
-            meetings(before: [[handler], [then, handler, error]], [[[settle]], helpers])
-                + meetings(before: [[settle]], [[[handler]], helpers])
-        }
+        // The promise that the `then` of such a handler has returned, and one that such a handler
+        // waits for, are used, too.
+        let links = [then, error, chain, registering, read].map { [begun, linked($0), signal] }
+        let onLinks =
+            meetings(
+                before: [[waiting], [waitingAndFailing], [then, linked(waiting)]],
+                [[[resolve]], links])
+            + meetings(
+                before: [[failing, linked(waitingForErrors)], [then, linked(waitingForErrors)]],
+                [[[resolve], [reject]], links])
+        let all =
+            onLinks
+            + [(waiting, resolve), (waitingForErrors, reject)].flatMap { handler, settle in
+                meetings(before: [[handler], [then, handler, error]], [[[settle]], helpers])
+                    + meetings(before: [[settle]], [[[handler]], helpers])
+            }
         return all.filter { !PromiseModel.mayBlock($0, rules) }
     }
 
@@ -327,7 +378,10 @@ extension PromisePrograms {
                 [registeringBoth], [registeringDeep], [registeringDeepErrors], [settlingAgain],
                 [chainOfErrors, then], [then, error, then],
             ],
-            [[[resolve], [reject]], [[then], [error], [registering], [chainOfErrors]]])
+            [
+                [[resolve], [reject]],
+                [[then], [error], [registering], [chainOfErrors], [resolveOtherwise], [reject]],
+            ])
         // One call returns before another begins.
         all += meetings([
             [[resolve, signal], [reject, signal], [then, signal]],
@@ -369,6 +423,21 @@ extension PromisePrograms {
             + sequences(
                 of: [returningAdopted, resolving(4), reject, other(resolve), other(reject)],
                 upTo: 3, roots: 2)
+            + sequences(
+                of: [returningLink, resolving(4), reject, other(resolve), other(reject)],
+                upTo: 3, roots: 2)
+            + sequences(
+                of: [linked(returning(1)), linked(then), resolving(4), reject, other(resolve)],
+                upTo: 3, after: [then], roots: 2)
+            + [other(resolve), other(reject)].map {
+                let using = usingItsPromise(.promise(1, asText: false))
+                return program([[using, resolve, $0]], roots: 2)
+            }
+            + [resolve, reject].flatMap { settle in
+                [false, true].map {
+                    program([[then, linked(returningItself(asText: $0)), settle]])
+                }
+            }
             + sequences(of: own, upTo: 3) { operations in
                 // A function that is called at once cannot return what `then` has not returned yet.
                 let early = operations.prefix { !"1j".contains($0.name) }
@@ -473,21 +542,4 @@ private func judge(_ heard: [Int], _ which: String) throws {
     if let (next, early) = zip(1...count, heard).first(where: { $0 != $1 }) {
         throw Fault("out of order", "handler \(early) was called before handler \(next)")
     }
-}
-
-/// Everything that can happen to a fulfilled and to a rejected promise on one thread.
-private func live(_ answer: any PromiseAnswer, _ value: Int) {
-    let (fulfilled, rejected) = (Pending<Int>(answer), Pending<Int>(answer))
-    func use() {
-        for pending in [fulfilled, rejected] {
-            _ = pending.promise.then { $0 + 1 }
-            pending.promise.error { _ in }
-            _ = pending.promise.result
-        }
-    }
-    use()
-    fulfilled.resolve(value)
-    fulfilled.reject(Sent("late"))
-    rejected.reject(Sent("no"))
-    use()
 }

@@ -12,7 +12,7 @@ struct Conversion<Value>: Sendable {
 }
 
 /// An error of a program.
-private struct Coded: Error, CustomStringConvertible {
+struct Coded: Error, CustomStringConvertible {
     let code: Int
     var description: String { "error \(-code)" }
 }
@@ -144,6 +144,10 @@ final class PromiseRun<Value> {
 
     var fields: [(title: String, value: String)] { roots[0].handle?.fields ?? [] }
     var root: Handle<Value>? { roots[0].handle }
+    /// The result of the first promise; `nil` if the program has dropped it.
+    var final: PromiseProgram.Outcome?? { roots[0].handle.map { outcome(of: $0) } }
+    /// The promises that `then` has returned.
+    var links: [Handle<Value>] { boxes.compactMap(\.handle) }
     var rootFunctions: (resolve: (Int) -> Void, reject: (Int) -> Void) { functions[0] }
     var isSettled: Bool { roots.allSatisfy { $0.handle?.result != nil } }
     var objects: [AnyObject] { (roots + boxes).compactMap { $0.handle?.object } }
@@ -183,16 +187,26 @@ final class PromiseRun<Value> {
         case .resolve(let promise, let value): functions[promise].resolve(value)
         case .reject(let promise, let error): functions[promise].reject(error)
         case .read(let promise, let reader):
-            let outcome = handle(promise)?.result.map { result in
-                switch result {
-                case .success(let value): conversion.number(value)
-                case .failure(let error): code(of: error)
-                }
+            record(.reads(reader, handle(promise).flatMap(outcome)))
+        case .drop:
+            dropPromises()
+            // Of the two functions that settle a promise, the one that is not called any more goes, too.
+            let isResolved = program.threads[0].contains {
+                if case .resolve = $0 { true } else { false }
             }
-            record(.reads(reader, outcome))
-        case .drop: dropPromises()
+            functions = functions.map {
+                isResolved ? ($0.resolve, { _ in }) : ({ _ in }, $0.reject)
+            }
         case .signal(let semaphore): semaphores[semaphore].signal()
         case .wait(let semaphore): semaphores[semaphore].wait()
+        }
+    }
+
+    private func outcome(of promise: Handle<Value>) -> PromiseProgram.Outcome? {
+        switch promise.result {
+        case .success(let value)?: conversion.number(value)
+        case .failure(let error)?: code(of: error)
+        case nil: nil
         }
     }
 
@@ -336,6 +350,12 @@ extension Conversion where Value == Int {
 extension Conversion where Value == String {
     static var texts: Conversion {
         Conversion(values: "`String`", make: { "\($0)" }, number: { Int($0) ?? -97 })
+    }
+}
+
+extension Conversion where Value == Coded {
+    static var errors: Conversion {
+        Conversion(values: "an `Error`", make: { Coded(code: $0) }, number: { $0.code })
     }
 }
 

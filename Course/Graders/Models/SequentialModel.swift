@@ -76,6 +76,13 @@ struct SmallProgram<Model: SequentialModel>: Sendable {
             combinations.map { SmallProgram(before: first, $0, after: after) }
         }
     }
+
+    /// One thread that makes the call at each place among the other operations.
+    static func with(_ call: Operation, anywhereIn operations: [Operation]) -> [SmallProgram] {
+        (0...operations.count).map { place in
+            SmallProgram(operations[..<place] + [call] + operations[place...])
+        }
+    }
 }
 
 extension SmallProgram: CustomStringConvertible {
@@ -183,16 +190,7 @@ extension Programs {
         _ all: [SmallProgram<User.Model>], watched: Int,
         _ make: @escaping (SmallProgram<User.Model>) -> User
     ) -> Programs {
-        let run = { (number: Int) in inSequence(all[number], make) }
-        var programs = Programs(count: all.count) { number, scenario in
-            let fault = TakingTurns<Fault?>(nil)
-            scenario.thread("main") {
-                let found = run(number)
-                fault.access { $0 = found }
-            }
-            scenario.check { if let fault = fault.access({ $0 }) { throw fault } }
-        }
-        programs.runAlone = run
+        var programs = Programs(count: all.count) { inSequence(all[$0], make) }
         programs.watched = min(watched, all.count)
         programs.forbidsCallsUnderLocks = true
         return programs
@@ -261,10 +259,10 @@ extension Programs {
 }
 
 extension Requirement {
-    /// Small programs on an answer of the given type.
+    /// Small programs on an answer.
     static func programs<Answer>(
         _ id: String, _ name: String, _ story: String, asking question: String,
-        with type: Answer.Type, _ programs: @escaping @Sendable (Answer) -> Programs
+        _ programs: @escaping @Sendable (Answer) -> Programs
     ) -> Requirement {
         var requirement = Requirement(id: id, name: name, story: story, question: question) {
             .programs(programs($0 as! Answer))

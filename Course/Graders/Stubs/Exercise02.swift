@@ -14,6 +14,9 @@
 // must be rejected as well. And the handlers of such a chain run before any handler that is
 // registered on the first promise after that `then`.
 //
+// A promise to which nothing refers any more must be freed, and so must what its handlers have
+// captured, even if it was never settled.
+//
 // There is one thread. The promise is settled only once; the next exercise is about a second time.
 //
 // Grade it with: swift run promise-lab grade 2

@@ -16,6 +16,9 @@
 // variable, a function can return the very promise that its own `then` has returned. That promise
 // would wait for itself forever; it must be rejected with `PromiseError.returnedItself` instead.
 //
+// Promises to which nothing refers any more must be freed, and so must what their handlers have
+// captured, even if they were never settled.
+//
 // There is one thread.
 //
 // Grade it with: swift run promise-lab grade 4

@@ -14,6 +14,7 @@
 
 #include <dirent.h>
 #include <execinfo.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,15 +32,16 @@
 
 #if defined(__linux__)
 
-/// Reads a small file of /proc. Returns false if the file does not exist.
+/// Reads a small file of /proc. Returns false if the file does not exist. Allocates nothing: how often
+/// the watcher looks depends on time, and no address may.
 static bool read_file_of_thread(unsigned number, const char *name, char *text, size_t size) {
     char path[64];
     snprintf(path, sizeof path, "/proc/self/task/%u/%s", number, name);
-    FILE *file = fopen(path, "r");
-    if (!file) return false;
-    size_t count = fread(text, 1, size - 1, file);
-    text[count] = 0;
-    fclose(file);
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    const ssize_t count = read(file, text, size - 1);
+    text[count > 0 ? count : 0] = 0;
+    close(file);
     return true;
 }
 
@@ -75,17 +77,22 @@ static thread_times times_of(unsigned number) {
 /// Whether another thread of the process is runnable, or waits for the disk, for a page of the program
 /// for example: the running thread may be waiting for it.
 static bool another_thread_goes_on(unsigned number) {
-    DIR *threads = opendir("/proc/self/task");
-    if (!threads) return false;
+    const int threads = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (threads < 0) return false;
     bool goes_on = false;
     const unsigned watcher = (unsigned)syscall(SYS_gettid);
-    for (struct dirent *entry; !goes_on && (entry = readdir(threads));) {
-        unsigned other = (unsigned)atoi(entry->d_name);
-        if (other == 0 || other == number || other == watcher) continue;
-        const char state = times_of(other).state;
-        goes_on = state == 'R' || state == 'D';
-    }
-    closedir(threads);
+    _Alignas(struct dirent) char entries[2048];
+    for (long size;
+         !goes_on && (size = syscall(SYS_getdents64, threads, entries, sizeof entries)) > 0;)
+        for (long at = 0; !goes_on && at < size;) {
+            const struct dirent *entry = (const struct dirent *)(entries + at);
+            at += entry->d_reclen;
+            unsigned other = (unsigned)atoi(entry->d_name);
+            if (other == 0 || other == number || other == watcher) continue;
+            const char state = times_of(other).state;
+            goes_on = state == 'R' || state == 'D';
+        }
+    close(threads);
     return goes_on;
 }
 

@@ -42,7 +42,7 @@ struct TeachingTests {
             try #require(format.string(from: NSNumber(value: value)))
         }
         let attempts = try #require(
-            Exercise.all.flatMap(\.requirements).first { $0.id == "E10.6" }?.name
+            Exercise.all.flatMap(\.requirements).first { $0.id == "E10.3" }?.name
                 .split(separator: " ").first.flatMap { Int($0) })
         let documented = [
             "(\(Limits().seconds) seconds)",

@@ -151,6 +151,8 @@ struct GraderTests {
         arguments: [
             ("let clone = handler; withExtendedLifetime(clone) {}", "passed"),
             ("let unused = clone", "refused"),
+            ("let gate = (exit: {}, open: {}); gate.exit()", "passed"),
+            ("let gate = (exit: {}, open: {}); gate.open(); Foundation.exit(0)", "refused"),
             ("var count = [1, 2], open = true; (count, open) = ([], !open)", "passed"),
             ("let (open, _) = (1, 2); _ = open", "passed"),
             ("func use(with open: Int) -> Int { open }; _ = use(with: 1)", "passed"),
@@ -230,6 +232,35 @@ struct GraderTests {
         #expect(grade.isPassed == isGraded, "\(grade.rejection)")
         guard case .unavailable(let why) = grade.result else { return }
         #expect(why.contains("uses 'UnsafeMutablePointer'"), "\(why)")
+    }
+
+    /// A class with a lock of the threads library in a property, which it passes with `&`.
+    @Test(
+        "a lock of the threads library in a property is graded",
+        arguments: [
+            ("pthread_mutex_lock(&mutex)", "pthread_mutex_unlock(&mutex)", "passed"),
+            ("", "", "E05.4 overlap"),
+        ])
+    func lockInAProperty(lock: String, unlock: String, rejection: String) throws {
+        let grade = try grade(
+            replacing: "    private let lock = NSLock()\n",
+            by: """
+                    private let lock = Lock()
+
+                    private final class Lock {
+                        private var mutex = pthread_mutex_t()
+
+                        init() { pthread_mutex_init(&mutex, nil) }
+
+                        deinit { pthread_mutex_destroy(&mutex) }
+
+                        func lock() { \(lock) }
+
+                        func unlock() { \(unlock) }
+                    }
+
+                """)
+        #expect(grade.rejection == rejection, "\(grade.explanation)")
     }
 
     @Test("the sheet and the report of a crash can be used: an empty schedule, and the message")

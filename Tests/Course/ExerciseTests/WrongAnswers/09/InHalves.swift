@@ -1,4 +1,4 @@
-// Rejected: E09.16 left behind
+// Rejected: E09.1 left behind
 // Each half of the list has a race of its own, and the half that has lost is not told.
 
 import PromiseOperators

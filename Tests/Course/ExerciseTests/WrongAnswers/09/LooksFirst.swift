@@ -1,4 +1,4 @@
-// Rejected: E09.10 wrong value
+// Rejected: E09.6 wrong value
 // It looks at the promises one after the other, and the later one may have settled meanwhile.
 
 import PromiseOperators

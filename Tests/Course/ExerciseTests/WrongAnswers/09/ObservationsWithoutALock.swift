@@ -1,4 +1,4 @@
-// Rejected: E09.10 data race
+// Rejected: E09.6 data race
 // The observations are collected in an array without a lock. The winner withdraws them while others
 // are still being added.
 

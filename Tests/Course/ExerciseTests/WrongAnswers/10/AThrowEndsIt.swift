@@ -1,4 +1,4 @@
-// Rejected: E10.5 too few
+// Rejected: E10.1 too few
 // An error that work throws is passed on at once. Only a rejected promise counts as a failure.
 
 import Stage3ThreadSafe

@@ -1,4 +1,4 @@
-// Rejected: E10.1 too many
+// Rejected: E10.1 too early
 // All attempts are scheduled at the beginning, and the first that succeeds wins.
 
 import Stage3ThreadSafe

@@ -1,4 +1,4 @@
-// Rejected: E10.3 too early
+// Rejected: E10.1 too early
 // The delay starts at the beginning of the attempt instead of its failure.
 
 import Stage3ThreadSafe

@@ -1,4 +1,4 @@
-// Rejected: E10.2 too many
+// Rejected: E10.1 too many
 // It goes on while attempts are left, or while another one is worthwhile.
 
 import PromiseOperators

@@ -1,4 +1,4 @@
-// Rejected: E10.7 kept alive
+// Rejected: E10.1 kept alive
 // A closure that begins the next attempt captures the variable that holds it: a reference cycle.
 
 import Stage3ThreadSafe

@@ -1,4 +1,4 @@
-// Rejected: E10.7 kept alive
+// Rejected: E10.1 kept alive
 // The closure that holds itself is released when the last attempt ends at once, but not when it
 // ends later.
 

@@ -1,4 +1,4 @@
-// Rejected: E11.9 data race
+// Rejected: E11.4 data race
 // All functions take the lock, except `isCancelled`.
 
 import Foundation

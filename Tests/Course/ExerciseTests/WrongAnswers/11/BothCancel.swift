@@ -1,4 +1,4 @@
-// Rejected: E11.9 twice
+// Rejected: E11.4 twice
 // The flag is checked in one critical section, and set in the next: two threads can both pass the
 // check.
 

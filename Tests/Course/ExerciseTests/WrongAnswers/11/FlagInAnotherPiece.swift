@@ -1,4 +1,4 @@
-// Rejected: E11.9 lost
+// Rejected: E11.4 lost
 // The observers are taken in one critical section, and the flag is set in the next. An observer
 // that is registered in between stays on a list that is not read again.
 

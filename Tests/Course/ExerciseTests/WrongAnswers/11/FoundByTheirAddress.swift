@@ -1,4 +1,4 @@
-// Rejected: E11.8 lost
+// Rejected: E11.3 lost
 // Observers are found by the address of a registration, which a later one may have again.
 
 import Foundation

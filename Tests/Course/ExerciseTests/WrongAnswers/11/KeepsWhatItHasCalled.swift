@@ -1,4 +1,4 @@
-// Rejected: E11.6 kept alive
+// Rejected: E11.2 kept alive
 // A flag says that the observers have been called. They stay on the list forever.
 
 import Foundation

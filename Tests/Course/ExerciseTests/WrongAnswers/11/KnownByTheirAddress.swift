@@ -1,4 +1,4 @@
-// Rejected: E11.8 lost
+// Rejected: E11.3 lost
 // A registration that is dropped leaves its address to the next one.
 
 import Foundation

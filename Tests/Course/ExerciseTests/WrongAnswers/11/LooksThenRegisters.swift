@@ -1,4 +1,4 @@
-// Rejected: E11.9 lost
+// Rejected: E11.4 lost
 // The flag is checked in one critical section, and the observer is added in the
 // next.
 

@@ -1,4 +1,4 @@
-// Rejected: E11.9 overlap
+// Rejected: E11.4 overlap
 // It has no lock, which is correct on one thread only.
 
 public final class CancelSource {

@@ -1,4 +1,4 @@
-// Rejected: E11.9 lost
+// Rejected: E11.4 lost
 // The list is guarded, but the numbers that identify observers are not: two threads may receive
 // the same number.
 

@@ -1,4 +1,4 @@
-// Rejected: E11.17 over-synchronized
+// Rejected: E11.5 over-synchronized
 // One lock for all tokens: safe, but unrelated threads wait for each other.
 
 import Foundation

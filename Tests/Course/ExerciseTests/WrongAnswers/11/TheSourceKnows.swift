@@ -1,4 +1,4 @@
-// Rejected: E11.7 wrong value
+// Rejected: E11.1 wrong value
 // The token asks its source, which may already be freed.
 
 import Synchronization

@@ -1,4 +1,4 @@
-// Rejected: E11.8 lost
+// Rejected: E11.3 lost
 // A registration that is freed withdraws itself, as in other libraries.
 
 import Foundation

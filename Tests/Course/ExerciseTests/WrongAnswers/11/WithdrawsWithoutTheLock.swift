@@ -1,4 +1,4 @@
-// Rejected: E11.9 overlap
+// Rejected: E11.4 overlap
 // All functions take the lock, except `withdraw`.
 
 import Foundation
