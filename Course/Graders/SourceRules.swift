@@ -141,9 +141,7 @@ enum SourceRules {
                 stands(rule.words, at: $0, in: words)
                     && !(rule.mayBeOwn && isOwn($0, in: words, declared: own))
                     && !(rule.isFinished && isNoOperator($0, in: words, declared: own))
-                    && !(rule.isKeyword
-                        && (words[$0].isQuoted && own.contains(words[$0].text)
-                            || isNoOperator($0, in: words, declared: own)))
+                    && !(rule.isKeyword && words[$0].isQuoted && own.contains(words[$0].text))
                     && !(rule.words.count == 1 && (hiding.contains($0) || isMethod($0, in: words)))
                     && !isModifier($0, in: words)
             }

@@ -219,10 +219,7 @@ private enum OfficeRequirements {
             "Anna's payment for the only seat fails while Ben reads `freeSeats`. Then Cleo, "
                 + "whose task has a higher priority, buys the seat.",
             asking:
-                "When `sell` throws, what is still left to do? Which other task may come before that?",
-            // With a bound, no interleavings are left out as equivalent. The lab does not know that
-            // the order in which an actor serves its tasks also depends on their priorities.
-            preemptionBound: 1
+                "When `sell` throws, what is still left to do? Which other task may come before that?"
         ) {
             let annaLeaves = Gate()
             return [
@@ -330,13 +327,12 @@ private enum OfficeRequirements {
     /// - Parameter sold: how many seats the visitors must have in the end.
     private static func meeting(
         _ id: String, _ name: String, _ story: String, asking question: String, seats: Int = 1,
-        sold: Int = 1, preemptionBound: Int? = nil, _ visits: @escaping @Sendable () -> [Visit]
+        sold: Int = 1, _ visits: @escaping @Sendable () -> [Visit]
     ) -> Requirement {
         Requirement(id: id, name: name, story: story, question: question) { answer in
             let answer = answer as! Answer
             var options = Exploration.Options()
             options.maximumInterleavings = Requirement.maximumInterleavings
-            options.preemptionBound = preemptionBound
             return .scenario(options) {
                 meet($0, answer.office(seats: seats), seats: seats, sold: sold, visits())
             }

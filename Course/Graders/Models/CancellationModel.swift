@@ -270,10 +270,7 @@ enum CancellationPrograms {
         return meetings(
             [[], one],
             [
-                [
-                    [.cancel], [.observe(2, inside: [.read(6)])],
-                    [.cancel, .observe(2, inside: [.read(6)])],
-                ],
+                [[.cancel], [.observe(2)], [.cancel, .observe(2)]],
                 [[.cancel], [.observe(3)], [.read(7)]],
             ])
             + meetings(
@@ -291,6 +288,8 @@ enum CancellationPrograms {
             + meetings(
                 [one],
                 [[[.cancel]], [[.withdraw(0)], [.observe(2)]], [[.observe(3)], [.cancel]]])
+            // There is one observer: the order of several is up to the answer.
+            + meetings([[]], [[[.cancel]], [[.observe(2, inside: [.read(6)])]]])
             + waiting
     }()
 

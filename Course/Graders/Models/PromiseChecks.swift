@@ -123,9 +123,7 @@ struct PromiseChecks: Sendable {
         Programs(count: all.count) { number in
             let program = all[number]
             var seen = PromiseModel.Seen(of: program)
-            let observation = observe(program, answer, conversion)
-            for event in observation.events { seen.add(event, program) }
-            seen.final = observation.final
+            for event in observe(program, answer, conversion).events { seen.add(event, program) }
             let fault = PromiseModel.fault(seen, of: program, rules)
             guard let fault, let values = conversion.values else { return fault }
             return Fault(fault.reason, "\(fault.detail); values are of type \(values)")
@@ -148,7 +146,6 @@ struct PromiseChecks: Sendable {
     /// What is known after a program with one thread has run.
     private struct Observation {
         var events: [PromiseEvent] = []
-        var final: PromiseProgram.Outcome??
         var isFreedWhenSettled = true
         var isFreed = true
     }
@@ -168,7 +165,6 @@ struct PromiseChecks: Sendable {
                     handler, "\(program.letter(handler)): \(PromiseProgram.text(outcome))")
             }
             run.runInSequence()
-            seen.final = run.final
             seen.isFreedWhenSettled = !freesHandlers || !run.isSettled || counter.living == 0
             promises = run.objects.map(Weak.init)
             run.letGo()
