@@ -1,4 +1,4 @@
-// Rejected: E06.6 called under a lock
+// Rejected: E06.2 called under a lock
 // The function of a `then` is called under the lock of the promise that it leads to.
 
 import Foundation
