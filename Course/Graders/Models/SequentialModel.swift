@@ -158,12 +158,16 @@ extension SmallProgram {
         for (index, operation) in threads[0].enumerated() {
             let all = SmallProgram.ends(of: [[operation]], from: models)
             models = all.filter { $0.seen == seen[index] }
-            guard models.isEmpty, let expected = all.first else { continue }
+            guard models.isEmpty else { continue }
             let rest = Array(threads[0].dropFirst(index + 1))
-            let end = SmallProgram.ends(of: [rest], from: [expected]).first ?? expected
-            let fault = Model.fault(
-                seen[index], insteadOf: expected.seen, end: (seen.last!, end.seen))
-            return about(fault, "after `\(operation)`")
+            let faults = all.flatMap { expected in
+                SmallProgram.ends(of: [rest], from: [expected]).map { end in
+                    Model.fault(
+                        seen[index], insteadOf: expected.seen, end: (seen.last!, end.seen))
+                }
+            }
+            // Always the same one of them.
+            return faults.max { "\($0)" < "\($1)" }.map { about($0, "after `\(operation)`") }
         }
         return nil
     }

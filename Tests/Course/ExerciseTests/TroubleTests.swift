@@ -93,7 +93,7 @@ struct TroubleTests {
             ("func system(_ n: Int) { system(n) }", false),
             ("func race() {} func f() { _ = AWPromise.race([promise]) }", false),
             ("extension AWPromise { static func race() { _ = race([promise]) } }", false),
-            ("typealias P = AWPromise extension P { func all() { all() } }", false),
+            ("typealias P = AWPromise extension P { func all(_ n: Int) { all(n) } }", false),
         ])
     func ownVariables(line: String, isAccepted: Bool) {
         let rules =
