@@ -27,7 +27,7 @@ struct Programs {
     /// How many interleavings the next program may have. No program goes without, however many the
     /// earlier ones have used.
     static func share(of left: Int, among programs: Int) -> Int {
-        min(interleavingsOfOne, max(400, 8 * left / programs))
+        min(interleavingsOfOne, max(16, min(400, 6_000 / programs), 8 * left / programs))
     }
 }
 

@@ -99,7 +99,7 @@ struct PromiseChecks: Sendable {
         let number = exercise < 10 ? "0\(exercise)" : "\(exercise)"
         let id = { "E\(number).\(first + $0)" }
         var all = [Requirement.oneThread(id(0), self, programs)]
-        all.append(.otherValues(id(1), self, flattens: exercise == 4))
+        all.append(.otherValues(id(1), self, PromisePrograms.ofValues(exercise)))
         all.append(.many(id(2), flattens: exercise == 4))
         if threads {
             all.append(.severalThreads(id(3), self) { PromisePrograms.inThreads() })

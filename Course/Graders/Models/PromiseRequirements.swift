@@ -49,7 +49,7 @@ extension Requirement {
 
     /// The same with other types of values.
     static func otherValues(
-        _ id: String, _ checks: PromiseChecks, flattens: Bool
+        _ id: String, _ checks: PromiseChecks, _ programs: [PromiseProgram]
     ) -> Requirement {
         var rules = checks.rules
         rules.increment = 0
@@ -60,9 +60,10 @@ extension Requirement {
                 + "`Void`.",
             asking: "Which of your lines assumes that the value is a number?"
         ) { answer in
-            let programs =
-                PromisePrograms.ofValues + (flattens ? PromisePrograms.returningValues : [])
+            let short = programs.filter { $0.size < 3 }
             var all = Programs(joining: [
+                checks.inSequence(short, answer, .texts),
+                nothing.inSequence(short, answer, .nothing),
                 checks.inSequence(programs, answer, .texts),
                 checks.inSequence(programs, answer, .errors),
                 checks.inSequence(programs, answer, .optionals),
@@ -70,7 +71,7 @@ extension Requirement {
                 nothing.inSequence(programs, answer, .nothing),
             ])
             if checks.callsOutside {
-                all.watched = all.count
+                all.watched = 2 * short.count
                 all.forbidsCallsUnderLocks = true
             }
             return all
@@ -131,15 +132,17 @@ extension Requirement {
         .programs(
             id, "no lock is held while other code runs",
             "Each handler, each `deinit` of a value, an error or an object that a handler has "
-                + "captured, and each use of an error's text waits until another thread has read the "
-                + "result, registered handlers and, if the promise is settled, settled it again.",
+                + "captured, and each use of the text of an error or a value waits until another "
+                + "thread has read the result, registered handlers and, if the promise is settled, "
+                + "settled it again.",
             asking: "What does the thread hold at this line, and which of your lines releases it?"
         ) { answer in
             let all = PromisePrograms.ofProbes
             return checks.withProbes(all + PromisePrograms.insideTheBlock(all), answer)
         }.whenStuck(
             "called under a lock",
-            "a handler or a `deinit` runs while a lock is held, and another thread waits for that lock"
+            "code that is not the promise's runs while a lock is held, and another thread waits for "
+                + "that lock"
         ).alsoRunOptimized
     }
 
@@ -284,11 +287,25 @@ extension PromisePrograms {
         return all
     }
 
-    static let ofValues = sequences(
-        of: [then, chain, error, failing, resolve, reject, read], upTo: 3
-    ) { count("1", in: $0) + count("j", in: $0) == 1 }
+    static func ofValues(_ exercise: Int) -> [PromiseProgram] {
+        // In exercise 2, a promise is settled only once.
+        oneValue + (exercise > 2 ? settledTwice : []) + (exercise == 4 ? returningValues : [])
+    }
 
-    static let returningValues = sequences(
+    private static let oneValue =
+        sequences(of: [then, chain, error, failing, resolve, reject, read], upTo: 3) {
+            count("1", in: $0) + count("j", in: $0) == 1
+        } + [
+            program([[registering, then, resolve]]),
+            program([[registeringForErrors, error, reject]]),
+        ]
+
+    /// A second settlement changes nothing.
+    private static let settledTwice = sequences(of: [then, error, resolve, reject, read], upTo: 3) {
+        count("1", in: $0) == 1 && count("j", in: $0) == 1
+    }
+
+    private static let returningValues = sequences(
         of: [returning(1), resolve, reject, other(resolve), other(reject)], upTo: 3, roots: 2)
 
     static let ofProbes: [PromiseProgram] = {

@@ -38,7 +38,7 @@ private final class CodedObject: Error, CustomStringConvertible, @unchecked Send
 /// A value of a probe.
 final class CodedValue: @unchecked Sendable {
     let code: Int
-    private let probe: Probe
+    fileprivate let probe: Probe
 
     fileprivate init(_ code: Int, _ probe: Probe) {
         self.code = code
@@ -46,6 +46,23 @@ final class CodedValue: @unchecked Sendable {
     }
 
     deinit { probe.look() }
+}
+
+extension CodedValue: Hashable, CustomStringConvertible {
+    static func == (left: CodedValue, right: CodedValue) -> Bool {
+        left.probe.look()
+        return left.code == right.code
+    }
+
+    func hash(into hasher: inout Hasher) {
+        probe.look()
+        hasher.combine(code)
+    }
+
+    var description: String {
+        probe.look()
+        return "\(code)"
+    }
 }
 
 private func code(of error: any Error) -> Int {
