@@ -48,7 +48,7 @@ struct TeachingTests {
             "(\(Limits().seconds) seconds)",
             "in at most \(try number(Programs.interleavingsOfOne)) interleavings",
             "use up \(try number(Programs.interleavingsOfAll)) together, but never below "
-                + "\(Programs.share(of: 0, among: 1)).",
+                + "\(Programs.share(of: 0, among: .max)).",
             "of another exercise the limit is \(try number(Requirement.maximumInterleavings)).",
             "up to \(try number(Bounds.many)) handlers or seats, \(try number(Bounds.squared)) "
                 + "observers or promises to wait for, and \(try number(attempts)) attempts.",
