@@ -142,7 +142,8 @@ enum SourceRules {
                     && !(rule.mayBeOwn && isOwn($0, in: words, declared: own))
                     && !(rule.isFinished && isNoOperator($0, in: words, declared: own))
                     && !(rule.isKeyword && words[$0].isQuoted && own.contains(words[$0].text))
-                    && !(rule.words.count == 1 && (hiding.contains($0) || isMethod($0, in: words)))
+                    && !(rule.words.count == 1 && hiding.contains($0))
+                    && !(!rule.isFinished && !rule.isKeyword && isMethod($0, in: words))
                     && !isModifier($0, in: words)
             }
             .map { (line: words[$0].line, rule: rule) }
@@ -266,7 +267,8 @@ enum SourceRules {
             || !extendsPromise(words) && (!isMember || isOfItself)
     }
 
-    /// Whether a method is declared or called that can only be the answer's: `self.system()`.
+    /// Whether a method is declared, or called as in `self.system()`. It is not a function of C. In an
+    /// extension it may be one of Stage 3 or Dispatch.
     private static func isMethod(_ index: Int, in words: [SourceText.Word]) -> Bool {
         let before = words[..<index].suffix(2).map(\.text)
         return before.last == "func" || before == ["self", "."] || before == ["Self", "."]

@@ -148,7 +148,7 @@ private enum OfficeRequirements {
             Programs(count: ends.count * ends.count) { number, scenario in
                 var sale = ends[number / ends.count]
                 sale.inside = [ends[number % ends.count]]
-                sell([sale, Sale(), Sale()], Till(answer.office(seats: 2), 2), scenario)
+                sell([(2, [sale, Sale(), Sale()])], answer, scenario)
             }
         }
         .whenStuck(
@@ -266,23 +266,23 @@ private enum OfficeRequirements {
         _ offices: [(seats: Int, sales: [Sale])]
     ) -> Requirement {
         .scenario(id, name, story, asking: question, with: Answer.self, atMost: limit) {
-            scenario, answer in
-            let tills = offices.map { Till(answer.office(seats: $0.seats), $0.seats) }
-            scenario.task("buyers") {
-                for (till, office) in zip(tills, offices) {
-                    await till.sell(office.sales)
-                    if till.fault != nil { return }
-                }
-            }
-            scenario.check {
-                if let fault = tills.lazy.compactMap(\.fault).first { throw fault }
-            }
+            sell(offices, $1, $0)
         }
     }
 
-    private static func sell(_ sales: [Sale], _ till: Till, _ scenario: Scenario) {
-        scenario.task("buyers") { await till.sell(sales) }
-        scenario.check { if let fault = till.fault { throw fault } }
+    private static func sell(
+        _ offices: [(seats: Int, sales: [Sale])], _ answer: Answer, _ scenario: Scenario
+    ) {
+        let tills = offices.map { Till(answer.office(seats: $0.seats), $0.seats) }
+        scenario.task("buyers") {
+            for (till, office) in zip(tills, offices) {
+                await till.sell(office.sales)
+                if till.fault != nil { return }
+            }
+        }
+        scenario.check {
+            if let fault = tills.lazy.compactMap(\.fault).first { throw fault }
+        }
     }
 
     /// How a payment can end.

@@ -129,7 +129,7 @@ struct PromisePrograms {
     }
     /// The function uses the promise that its own `then` has returned.
     static func usingItsPromise(_ effect: PromiseProgram.Effect = .value) -> Operation {
-        Operation("o") { builder, promise in
+        Operation("own") { builder, promise in
             let own = builder.program.handlers.count
             builder.then(promise, effect) {
                 $0.read(own)

@@ -61,14 +61,15 @@ extension Requirement {
             asking: "Which of your lines assumes that the value is a number?"
         ) { answer in
             let short = programs.filter { $0.size < 3 }
+            let long = programs.filter { $0.size >= 3 }
             var all = Programs(joining: [
                 checks.inSequence(short, answer, .texts),
                 nothing.inSequence(short, answer, .nothing),
-                checks.inSequence(programs, answer, .texts),
+                checks.inSequence(long, answer, .texts),
                 checks.inSequence(programs, answer, .errors),
                 checks.inSequence(programs, answer, .optionals),
                 checks.inSequence(programs, answer, .arrays),
-                nothing.inSequence(programs, answer, .nothing),
+                nothing.inSequence(long, answer, .nothing),
             ])
             if checks.callsOutside {
                 all.watched = 2 * short.count

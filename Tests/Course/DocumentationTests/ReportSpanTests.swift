@@ -109,7 +109,7 @@ import Testing
     private static let commands = [
         ["show", "R01", "--stage", "1"], ["compare", "Stage1Naive", "Stage3ThreadSafe", "R01"],
         ["replay", "R01", "--stage", "1", "--schedule", "SRRRSS"],
-        ["grade", "9", "--file", "Tests/Course/ExerciseTests/WrongAnswers/09/TimeFirst.swift"],
+        ["grade", "9", "--file", "Tests/Course/ExerciseTests/WrongAnswers/09/LooksFirst.swift"],
     ]
 
     @Test(arguments: commands)

@@ -91,6 +91,8 @@ struct TroubleTests {
             ("func race() {} func f() { self.race() }", true),
             ("func system(_ n: Int) { self.system(n) } func `import`() {}", true),
             ("func system(_ n: Int) { system(n) }", false),
+            ("extension AWPromise { func f() { _ = self.timeout() } }", false),
+            ("extension DispatchQueue { func f() { self.async {} } }", false),
             ("func race() {} func f() { _ = AWPromise.race([promise]) }", false),
             ("extension AWPromise { static func race() { _ = race([promise]) } }", false),
             ("typealias P = AWPromise extension P { func all(_ n: Int) { all(n) } }", false),
