@@ -431,37 +431,32 @@ extension PromisePrograms {
         let own = [
             returningItself(), returningItself(asText: true), returning(0), resolve, reject, then,
         ]
-        let all =
-            sequences(of: wide, upTo: 4, roots: 2, where: returns)
-            + sequences(
-                of: [
-                    returning(1, asText: true), resolving(4), reject, other(resolve), other(reject),
-                ],
-                upTo: 4, roots: 2, where: returns)
-            + sequences(
-                of: [returningAdopted, resolving(4), reject, other(resolve), other(reject)],
+        var all = sequences(of: wide, upTo: 4, roots: 2, where: returns)
+        all += sequences(
+            of: [returning(1, asText: true), resolving(4), reject, other(resolve), other(reject)],
+            upTo: 4, roots: 2, where: returns)
+        for adoption in [returningAdopted, returningLink] {
+            all += sequences(
+                of: [adoption, resolving(4), reject, other(resolve), other(reject)],
                 upTo: 3, roots: 2)
-            + sequences(
-                of: [returningLink, resolving(4), reject, other(resolve), other(reject)],
-                upTo: 3, roots: 2)
-            + sequences(
-                of: [linked(returning(1)), linked(then), resolving(4), reject, other(resolve)],
-                upTo: 3, after: [then], roots: 2)
-            + [other(resolve), other(reject)].map {
-                let using = usingItsPromise(.promise(1, asText: false))
-                return program([[using, resolve, $0]], roots: 2)
-            }
-            + [resolve, reject].flatMap { settle in
-                [false, true].map {
-                    program([[then, linked(returningItself(asText: $0)), settle]])
-                }
-            }
-            + sequences(of: own, upTo: 3) { operations in
-                // A function that is called at once cannot return what `then` has not returned yet.
-                let early = operations.prefix { !"1j".contains($0.name) }
-                return count("p", in: operations) + count("i", in: operations) > 0
-                    && count("i", in: operations) == count("i", in: Array(early))
-            }
+        }
+        all += sequences(
+            of: [linked(returning(1)), linked(then), resolving(4), reject, other(resolve)],
+            upTo: 3, after: [then], roots: 2)
+        let using = usingItsPromise(.promise(1, asText: false))
+        all += [other(resolve), other(reject)].map {
+            program([[using, resolve, $0]], roots: 2)
+        }
+        for asText in [false, true] {
+            let itself = linked(returningItself(asText: asText))
+            all += [resolve, reject].map { program([[then, itself, $0]]) }
+        }
+        all += sequences(of: own, upTo: 3) { operations in
+            // A function that is called at once cannot return what `then` has not returned yet.
+            let early = operations.prefix { !"1j".contains($0.name) }
+            return count("p", in: operations) + count("i", in: operations) > 0
+                && count("i", in: operations) == count("i", in: Array(early))
+        }
         return all.sorted { $0.size < $1.size } + [nestedChains]
     }
 
