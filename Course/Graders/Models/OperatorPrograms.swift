@@ -1,7 +1,7 @@
 extension SmallProgram<OperatorModel> {
     /// How many promises it uses. They are numbered from 0.
     var promises: Int {
-        let all = before + threads.joined() + after
+        let all = ([before] + threads + [after]).flatMap { $0 }
         return (all.flatMap(\.promises).max() ?? -1) + 1
     }
 }
