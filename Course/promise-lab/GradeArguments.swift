@@ -33,12 +33,12 @@ extension Command {
             output, reports, afresh,
         ],
         help: """
-            Grades an answer: compiles it, and tests every requirement of the exercise. Requirements
-            with several threads are tested under every interleaving. For the first requirement that
-            is not met, it shows the interleaving in your own lines, and asks a question. Without a
-            number, it grades all answers of the workbook, with one line for each. --format html
-            writes a page for stepping through the requirement that is not met in a browser, with
-            your own lines:
+            Grades an answer: compiles it, and tests every requirement of the exercise. Programs
+            with several threads run in one interleaving of each kind, up to a number; the output
+            says how many that were. For the first requirement that is not met, it shows the
+            interleaving in your own lines, and asks a question. Without a number, it grades all
+            answers of the workbook, with one line for each. --format html writes a page for
+            stepping through the requirement that is not met in a browser, with your own lines:
 
               promise-lab grade 5 --format html --output answer.html
 

@@ -8,6 +8,8 @@
 
 /// Clears what a call of the lab may have left below the caller's frame.
 void rl_clean_stack(void);
+/// The same where the lab has called hardly any function of its own.
+void rl_clean_top_of_stack(void);
 /// Clears what an earlier thread body may have left before the next one runs on the same stack.
 void rl_clean_whole_stack(void);
 

@@ -32,6 +32,7 @@
 #include "State/blocks.h"
 #include "Symbols/call_sites.h"
 #include "Symbols/copies.h"
+#include "Symbols/libraries.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -196,11 +197,7 @@ void rl_is_changed_by_runtime(void) {
 }
 
 static void look_at_access(rl_kind kind, uintptr_t address, bool is_announcement, rl_place place) {
-    const bool is_own_stack =
-        address >= (uintptr_t)__builtin_frame_address(0) && address < me->stack_base;
-    if (is_own_stack || !rl_on_lab_thread() || me->fate != STAYS) return;
     thread *t = my_thread();
-    touch(t);
     if (rl_is_known_unannounced(t, address, place.pc))
         return make_step(t, NULL, kind, address, is_announcement, place);
     const bool others_have_begun = have_others_begun();
@@ -214,6 +211,11 @@ static void look_at_access(rl_kind kind, uintptr_t address, bool is_announcement
 }
 
 static void access_memory(rl_kind kind, uintptr_t address, bool is_announcement, rl_place place) {
+    const bool is_own_stack =
+        address >= (uintptr_t)__builtin_frame_address(0) && address < me->stack_base;
+    if (is_own_stack || !rl_on_lab_thread() || me->fate != STAYS) return;
+    touch(my_thread());
+    if (rl_is_in_runtime(address)) return;
     look_at_access(kind, address, is_announcement, place);
     rl_clean_stack();
 }
@@ -329,7 +331,8 @@ void __tsan_func_entry(void *caller) {
     (void)caller;
     if (!rl_active) return;
     rl_place place = RL_CALLER;
-    if (!rl_is_known_entry(place.pc)) meet_function(place);
+    if (rl_is_known_entry(place.pc)) return rl_clean_top_of_stack();
+    meet_function(place);
     rl_clean_stack();
 }
 

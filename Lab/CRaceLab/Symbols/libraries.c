@@ -6,6 +6,7 @@
 #ifndef RL_WITHOUT_HOOKS
 
 #include <dlfcn.h>
+#include <link.h>
 #include <string.h>
 
 static bool begins_with_any(const char *text, const char *const *beginnings) {
@@ -87,6 +88,48 @@ bool rl_is_global(uintptr_t address) {
     Dl_info info;
     return dladdr((void *)address, &info) != 0;
 }
+
+#if defined(__linux__)
+
+static struct {
+    bool is_known;
+    uintptr_t start, end;
+} runtime;
+
+static int look_at_library(struct dl_phdr_info *info, size_t size, void *inside) {
+    (void)size;
+    uintptr_t start = UINTPTR_MAX, end = 0;
+    for (int k = 0; k < info->dlpi_phnum; k++) {
+        const Elf64_Phdr *segment = &info->dlpi_phdr[k];
+        if (segment->p_type != PT_LOAD) continue;
+        const uintptr_t from = info->dlpi_addr + segment->p_vaddr;
+        if (from < start) start = from;
+        if (from + segment->p_memsz > end) end = from + segment->p_memsz;
+    }
+    if ((uintptr_t)inside < start || (uintptr_t)inside >= end) return 0;
+    // A program that contains the runtime has variables of its own there.
+    if (info->dlpi_name && *info->dlpi_name) runtime.start = start, runtime.end = end;
+    return 1;
+}
+
+bool rl_is_in_runtime(uintptr_t address) {
+    if (!runtime.is_known) {
+        rl_ignore();
+        dl_iterate_phdr(look_at_library, dlsym(RTLD_NEXT, "swift_getGenericMetadata"));
+        rl_attend();
+        runtime.is_known = true;
+    }
+    return address - runtime.start < runtime.end - runtime.start;
+}
+
+#else
+
+bool rl_is_in_runtime(uintptr_t address) {
+    (void)address;
+    return false;
+}
+
+#endif
 
 const char *rl_name_of_library(uintptr_t pc) {
     Dl_info info;

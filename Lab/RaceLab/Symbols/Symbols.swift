@@ -18,7 +18,9 @@ extension Exploration {
         /// own with a long name, which becomes `Model.count@ObservationTracked`: what this macro
         /// adds to that property.
         public var file: String {
-            let name = path.split(separator: "/").last.map(String.init) ?? path
+            let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+            let start = slash.map(path.utf8.index(after:)) ?? path.startIndex
+            let name = String(path[start...])
             return Site.nameOfExpansion(name) ?? name
         }
 
