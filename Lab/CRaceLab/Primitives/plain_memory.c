@@ -214,8 +214,9 @@ static void access_memory(rl_kind kind, uintptr_t address, bool is_announcement,
     const bool is_own_stack =
         address >= (uintptr_t)__builtin_frame_address(0) && address < me->stack_base;
     if (is_own_stack || !rl_on_lab_thread() || me->fate != STAYS) return;
-    touch(my_thread());
-    if (rl_is_in_runtime(address)) return;
+    thread *t = my_thread();
+    touch(t);
+    if (rl_is_in_frame(t, address) || rl_is_in_runtime(address)) return;
     look_at_access(kind, address, is_announcement, place);
     rl_clean_stack();
 }
@@ -326,13 +327,18 @@ static void meet_function(rl_place place) {
     if (place.pc) rl_meet_outside("uses `min` or `max` of an atomic variable", place);
 }
 
+/// The functions that were entered last, by a part of their addresses.
+static uintptr_t entered[1024];
+
 /// Code compiled with `-sanitize=thread` calls this at the beginning of each function.
 void __tsan_func_entry(void *caller) {
     (void)caller;
     if (!rl_active) return;
     rl_place place = RL_CALLER;
-    if (rl_is_known_entry(place.pc)) return rl_clean_top_of_stack();
-    meet_function(place);
+    uintptr_t *last = &entered[place.pc / 8 % 1024];
+    if (*last == place.pc) return rl_clean_top_of_stack();
+    if (!rl_is_known_entry(place.pc)) meet_function(place);
+    if (rl_is_known_entry(place.pc)) *last = place.pc;
     rl_clean_stack();
 }
 
