@@ -6,7 +6,6 @@
 #ifndef RL_WITHOUT_HOOKS
 
 #include <dlfcn.h>
-#include <link.h>
 #include <string.h>
 
 static bool begins_with_any(const char *text, const char *const *beginnings) {
@@ -90,6 +89,7 @@ bool rl_is_global(uintptr_t address) {
 }
 
 #if defined(__linux__)
+#include <link.h>
 
 static struct {
     bool is_known;
