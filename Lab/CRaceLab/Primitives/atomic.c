@@ -8,6 +8,7 @@
 #include "Primitives/families.h"
 #include "Primitives/mutex.h"
 #include "Primitives/next_symbol.h"
+#include "Primitives/plain_memory.h"
 #include "Scheduler/observe.h"
 #include "Scheduler/points.h"
 #include "Search/waking.h"
@@ -98,6 +99,7 @@ static uint32_t write_atomic(thread *t, int order, bool is_read_modify_write, bo
 
 static void wrote(thread *t, uint32_t store, bool changes) {
     const int index = (int)(t - lab.threads);
+    rl_note_change(t->address, t->pc);
     if (store == 0) return rl_did(index, RL_ATOMIC_WRITE, t->address, changes);
     const uint64_t replaced = hash_of(rl_store((const void *)t->address, store - 1)->value);
     rl_did_store(index, t->address, changes, store, replaced);

@@ -7,6 +7,7 @@
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__GLIBC__)
 
+#include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +15,25 @@
 extern void __libc_free(void *memory);
 extern void *__libc_malloc(size_t size);
 extern void *__libc_realloc(void *memory, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t size);
 
-void *malloc(size_t size) {
-    void *memory = __libc_malloc(size);
+static void *allocated(void *memory, size_t size) {
     if (rl_active)
         rl_allocated(memory, size);
-    else if (rl_is_between_runs_here() && lab.is_setting_up)
+    else if (memory && rl_is_between_runs_here() && lab.is_setting_up)
         rl_allocated_in_set_up(memory, size);
     return memory;
+}
+
+void *malloc(size_t size) { return allocated(__libc_malloc(size), size); }
+
+/// For memory with an alignment of 16 and more, such as that behind an unsafe pointer.
+int posix_memalign(void **memory, size_t alignment, size_t size) {
+    const bool is_power = alignment > 0 && (alignment & (alignment - 1)) == 0;
+    if (!is_power || alignment % sizeof(void *) != 0) return EINVAL;
+    void *fresh = allocated(__libc_memalign(alignment, size), size);
+    if (fresh) *memory = fresh;
+    return fresh ? 0 : ENOMEM;
 }
 
 void *realloc(void *memory, size_t size) {

@@ -136,6 +136,19 @@ static int owner_of_stack(uintptr_t address) {
     return NO_THREAD;
 }
 
+void rl_note_change(uintptr_t address, uintptr_t pc) {
+    if (!lab.is_first_run || rl_is_in_runtime(address)) return;
+    // What the set-up changes, perhaps a counter, is less likely to make a difference.
+    if (lab.summary.older_change && !lab.summary.is_change_of_set_up) return;
+    const bool is_own_stack =
+        address >= (uintptr_t)__builtin_frame_address(0) && address < me->stack_base;
+    if (is_own_stack || owner_of_stack(address) != NO_THREAD || rl_extent_with(address).size > 0)
+        return;
+    if (rl_is_compilers_own(pc) || rl_is_in_lab(pc)) return;
+    lab.summary.older_change = pc;
+    lab.summary.is_change_of_set_up = lab.is_setting_up;
+}
+
 static bool have_others_begun(void) {
     for (int i = 0; i < lab.thread_count; i++)
         if (i != me->thread && lab.threads[i].open_count > 0) return true;
@@ -217,6 +230,7 @@ static void access_memory(rl_kind kind, uintptr_t address, bool is_announcement,
     thread *t = my_thread();
     touch(t);
     if (rl_is_in_frame(t, address) || rl_is_in_runtime(address)) return;
+    if (kind == RL_MODIFY) rl_note_change(address, place.pc);
     look_at_access(kind, address, is_announcement, place);
     rl_clean_stack();
 }
@@ -246,9 +260,12 @@ void swift_beginAccess(void *address, void *buffer, uintptr_t flags, void *pc) {
     if (!rl_active) {
         heard++;
         if (rl_is_observing) rl_touch(address);
+        if (flags & 1 && rl_is_between_runs_here() && lab.is_setting_up)
+            rl_note_change((uintptr_t)address, place.pc);
     } else if (rl_is_under_test(place.pc) && rl_sees(RL_ACCESSES, place) &&
                !rl_is_access_to_lock(place.pc)) {
         const bool modifies = flags & 1;
+        if (modifies) rl_note_change((uintptr_t)address, place.pc);
         const size_t races = lab.race_count;
         rl_point(modifies ? &rl_modify : &rl_read, address, rl_place_in_source(place));
         if (lab.race_count > races) doubt_race(place);

@@ -97,6 +97,7 @@ static bool begin_run(void) {
         rl_recording->redundant = lab.summary.redundant;
     }
     lab.run++;
+    lab.is_first_run = lab.summary.runs + lab.summary.redundant == 0 && !lab.scenario->schedule;
     lab.step_count = 0;
     rl_wake_all();
     memset(lab.slept, 0, sizeof lab.slept);
@@ -200,6 +201,11 @@ static bool end_run(void) {
     const bool learns = !ends_all && !only_this && !lab.outside;
     if (lab.has_more_steps || (learns && (is_too_weak || !rl_learn()))) {
         lab.summary.starts_again = true;
+        if (lab.is_first_run && lab.scenario->started_over) {
+            rl_run run = {0};
+            rl_fill_in(&run);
+            lab.scenario->started_over(lab.scenario->context, &run);
+        }
         FOR_EACH_SERVICE(run_is_over);
         free_what_was_kept();
         return false;

@@ -380,6 +380,7 @@ struct laboratory {
     bool listens_to_counts;  // retains and releases are observed
 
     bool is_setting_up;
+    bool is_first_run;
     extent *set_up_blocks;
     size_t set_up_count, set_up_capacity;
 

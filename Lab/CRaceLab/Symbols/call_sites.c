@@ -20,7 +20,7 @@ typedef struct {
     uintptr_t pc;
     uint8_t origin, source;
     bool allocating_is_known, is_allocating, atomics_are_known;
-    bool registering_is_known, is_registering;
+    bool registering_is_known, is_registering, lab_is_known, is_in_lab;
     uint8_t copying;  // see copies.c
     // Of a beginning of a function, of the call there, of another one.
     bool is_sanitized, is_entry_of_sanitized, is_in_sanitized;
@@ -436,7 +436,6 @@ void rl_note_sanitized(uintptr_t pc) {
     if (is_known) call_site_of(start)->is_sanitized = true;
 }
 
-/// Whether a function is in the Swift half of the lab, or in an unknown file.
 static bool is_in_lab(uintptr_t pc) {
     uintptr_t start = 0;
     rl_line line;
@@ -445,9 +444,18 @@ static bool is_in_lab(uintptr_t pc) {
     return strstr(line.folder, "Lab/RaceLab/") != NULL;
 }
 
+bool rl_is_in_lab(uintptr_t pc) {
+    if (call_site_of(pc)->lab_is_known) return call_site_of(pc)->is_in_lab;
+    rl_ignore();
+    const bool is_in = is_in_lab(pc);
+    rl_attend();
+    call_site_of(pc)->lab_is_known = true;
+    return call_site_of(pc)->is_in_lab = is_in;
+}
+
 bool rl_is_unseen_lock(rl_place place) {
     if (!rl_is_under_test(place.pc) || rl_is_labs_own(place.pc)) return false;
-    return rl_unseen_atomic(place.pc) && !rl_is_sanitized(place.pc) && !is_in_lab(place.pc);
+    return rl_unseen_atomic(place.pc) && !rl_is_sanitized(place.pc) && !rl_is_in_lab(place.pc);
 }
 
 rl_place rl_place_of_unseen_lock(rl_place place) {

@@ -25,6 +25,8 @@ rl_place rl_place_of_making(rl_place place);
 
 /// Whether the code at an address is C code of the lab.
 bool rl_is_labs_own(uintptr_t pc);
+/// Whether a function is in the Swift half of the lab, or in an unknown file.
+bool rl_is_in_lab(uintptr_t pc);
 
 /// Whether the compiler added the code at an address.
 bool rl_is_compilers_own(uintptr_t pc);

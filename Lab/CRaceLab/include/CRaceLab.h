@@ -162,6 +162,8 @@ typedef struct {
     /// Called after each run, before `finished`. Returns false if the run has shown something that
     /// the earlier runs should have taken into account: explore again.
     bool (*learn)(void *context, const rl_execution *execution);
+    /// Called after the first run if it `starts_again`, instead of `finished`. May be NULL.
+    void (*started_over)(void *context, const rl_run *run);
     /// Called after `finished`. Returns false if there is nothing else to run.
     bool (*choose)(void *context, rl_plan *plan);
     /// Called after `choose` if a bound ends the exploration, while the last run is still recorded.
@@ -204,17 +206,19 @@ typedef enum {
 } rl_bound;
 
 typedef struct {
-    rl_status status;         // RL_COMPLETE, or the status that ended the exploration
-    uint64_t runs;            // interleavings explored
-    uint64_t redundant;       // started, then found equivalent to an earlier one
-    rl_bound bound;           // the bound that was reached, if any
-    const char *outside;      // if `status` is RL_OUTSIDE: what the outside code does …
-    uintptr_t outside_pc;     // … and where that started
-    bool starts_again;        // `learn` returned false, or a run has shown more
-    bool has_weak_orderings;  // atomic operations that are not sequentially consistent
-    bool has_priorities;      // tasks with different priorities
-    bool has_random_numbers;  // the code under test has drawn some
-    bool has_unannounced;     // it has changed shared memory without an announcement
+    rl_status status;          // RL_COMPLETE, or the status that ended the exploration
+    uint64_t runs;             // interleavings explored
+    uint64_t redundant;        // started, then found equivalent to an earlier one
+    rl_bound bound;            // the bound that was reached, if any
+    const char *outside;       // if `status` is RL_OUTSIDE: what the outside code does …
+    uintptr_t outside_pc;      // … and where that started
+    bool starts_again;         // `learn` returned false, or a run has shown more
+    bool has_weak_orderings;   // atomic operations that are not sequentially consistent
+    bool has_priorities;       // tasks with different priorities
+    bool has_random_numbers;   // the code under test has drawn some
+    bool has_unannounced;      // it has changed shared memory without an announcement
+    uintptr_t older_change;    // where the first run changes memory that is older than it; or 0 …
+    bool is_change_of_set_up;  // … and whether the set-up does that
     uint32_t ordering_count;
     rl_ordering orderings[RL_MAX_ORDERINGS];  // that the code under test has used
 } rl_summary;

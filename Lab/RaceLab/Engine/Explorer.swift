@@ -98,6 +98,10 @@ final class Explorer {
     /// without an announcement.
     var shown: String?
     var hasUnannounced = false
+    /// The code addresses in the very first run, if the engine has started over since then.
+    private var placesAtFirst: [UInt]?
+    /// Where that run has changed memory that is older than it.
+    private var olderChange: OlderChange?
     /// Whether tasks have different priorities.
     var hasPriorities = false
     /// Sends the parent process what it needs even if this process crashes.
@@ -142,6 +146,9 @@ final class Explorer {
         }
         if inconclusive == nil, !firstCanBeRepeated() {
             inconclusive = LikelyCause(lastPlaces).inconclusive
+        }
+        if let change = olderChange, change.isCause(of: inconclusive, isWarm: isWarm) {
+            inconclusive = LikelyCause.stateLeft(at: change.place)
         }
         found.all = tallies.sorted { left, right in
             (left.key.kind, left.value.firstSeen) < (right.key.kind, right.value.firstSeen)
@@ -191,8 +198,53 @@ final class Explorer {
         return shows ? schedule : tally.schedule
     }
 
+    /// Whether the very first run did something that the same run does not do any more. After a new
+    /// start there may be more steps, so the lines are compared.
+    private var isWarm: Bool {
+        guard let placesAtFirst, let first else { return false }
+        let sites = Symbols.sites(of: placesAtFirst + first.places)
+        var rest = first.places[...]
+        return !placesAtFirst.allSatisfy { place in
+            let line = Exploration.Site.name(sites[place])
+            guard let next = rest.firstIndex(where: { Exploration.Site.name(sites[$0]) == line })
+            else { return false }
+            rest = rest[(next + 1)...]
+            return true
+        }
+    }
+
+    func remember(_ places: [UInt]) {
+        placesAtFirst = placesAtFirst ?? places
+    }
+
+    func noteOlderChange(_ summary: rl_summary) {
+        guard olderChange?.isOfSetUp ?? true, summary.older_change != 0 else { return }
+        olderChange = OlderChange(
+            place: UInt(summary.older_change), isOfSetUp: summary.is_change_of_set_up)
+    }
+
+    /// A change of memory that is older than the run.
+    private struct OlderChange {
+        let place: UInt
+        /// It may be a counter, or the end of an object of an earlier exploration.
+        let isOfSetUp: Bool
+
+        func isCause(
+            of inconclusive: Exploration.Inconclusive?, isWarm: @autoclosure () -> Bool
+        ) -> Bool {
+            switch inconclusive {
+            case nil: !isOfSetUp && isWarm()
+            case .notDeterministic: true
+            // A guess from words in the source.
+            case .notDeterministicBecauseOf: !isOfSetUp
+            default: false
+            }
+        }
+    }
+
     /// Resets the tally before the engine starts over.
     func forgetRuns() {
+        if let first { remember(first.places) }
         startedOver = startedOver || first != nil
         tallies = [:]
         found = Found()

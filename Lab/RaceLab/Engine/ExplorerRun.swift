@@ -69,6 +69,7 @@ extension Explorer {
         configuration.counts = search.knownCounts
         if schedule == nil || andBeyond {
             configuration.learn = { Explorer.from($0).learn(from: $1!) }
+            configuration.started_over = { Explorer.from($0).remember($1!.pointee.places) }
             configuration.choose = { Explorer.from($0).search!.choose($1!) }
             configuration.reached_bound = { context in
                 let explorer = Explorer.from(context)
@@ -85,6 +86,7 @@ extension Explorer {
             return withExtendedLifetime(self) {
                 var summary = rl_explore(&configuration)
                 while summary.starts_again {
+                    noteOlderChange(summary)
                     forgetRuns()
                     hasPriorities = hasPriorities || summary.has_priorities
                     configuration.has_priorities = hasPriorities
@@ -96,6 +98,7 @@ extension Explorer {
                     configuration.max_milliseconds = millisecondsLeft
                     summary = rl_explore(&configuration)
                 }
+                noteOlderChange(summary)
                 if summary.status == RL_OUTSIDE { inconclusive = rl_run.outside(summary) }
                 return summary
             }

@@ -68,6 +68,16 @@ struct LikelyCause {
         return nil
     }
 
+    /// The reason if the first run has changed memory that later runs find changed.
+    static func stateLeft(at place: UInt) -> Exploration.Inconclusive {
+        guard let site = Symbols.sites(of: [place])[place] else { return .notDeterministic }
+        return .notDeterministicBecauseOf(
+            place: "\(site.file):\(site.line)",
+            text: SourceText.line(site.line, of: site.path) ?? "",
+            reason: "it changes state that is older than the run, so the runs begin with different "
+                + "states; create it within the scenario")
+    }
+
     private func inconclusive(
         _ line: Int, _ path: String, _ text: String, _ reason: String
     ) -> Exploration.Inconclusive {

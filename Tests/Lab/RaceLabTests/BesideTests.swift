@@ -82,6 +82,40 @@
             }
         }
 
+        private final class Leaf {
+            let value: Int
+
+            init(_ value: Int) { self.value = value }
+        }
+
+        private final class Node<Value> {
+            let value: Value
+
+            init(_ value: Value) { self.value = value }
+        }
+
+        /// One thread passes an object on, with a memory ordering that is too weak for that.
+        private static func passOn<Object: AnyObject>(
+            _ isFirst: Bool, _ word: borrowing Atomic<Int>, _ object: Object, use: (Object) -> Void
+        ) {
+            if isFirst {
+                let address = Unmanaged.passRetained(object).toOpaque()
+                word.store(Int(bitPattern: address), ordering: .relaxed)
+            } else if let address = UnsafeRawPointer(bitPattern: word.load(ordering: .relaxed)) {
+                use(Unmanaged<Object>.fromOpaque(address).takeUnretainedValue())
+            }
+        }
+
+        nonisolated(unsafe) private static var isWarm = [false, false, false]
+
+        /// Only the very first run has this race.
+        private static func warm(_ shared: Shared, _ place: Int) {
+            if !shared.lock.withLock({ isWarm[place] }) {
+                shared.value += 1
+                shared.lock.withLock { isWarm[place] = true }
+            }
+        }
+
         private static func countOnTwoThreads() {
             var count = 0
             func run(_ add: () -> Void) {
@@ -147,6 +181,12 @@
                 (shared.memory + 1).update(from: shared.memory, count: 1)
                 (shared.memory + 1).initialize(to: isFirst ? 1 : 2)
             },
+            Program("properties of a generic type", "not seen") { shared, isFirst in
+                passOn(isFirst, shared.word, Node(5)) { precondition($0.value == 5) }
+            },
+            Program("properties of a class that is not generic", "seen!") { shared, isFirst in
+                passOn(isFirst, shared.word, Leaf(5)) { precondition($0.value == 5) }
+            },
             Program("fields of a structure", "seen!") { shared, isFirst in
                 if isFirst { shared.pair.pointee.first += 1 }
                 if !isFirst { shared.pair.pointee.second += 1 }
@@ -201,6 +241,17 @@
                 shared.lock.withLock { last += 1 }
                 shared.value += last
             },
+            Program("state that an earlier run", "inconclusive") { shared, _ in
+                warm(shared, 0)
+            },
+            Program("state that an earlier run", "inconclusive", options: .isolated) { shared, _ in
+                warm(shared, 1)
+            },
+            Program("state that an earlier run", "inconclusive") { shared, _ in
+                // The exploration starts over.
+                shared.word.add(1, ordering: .relaxed)
+                warm(shared, 2)
+            },
             Program("`exit`", "seen!", options: .isolated) { _, _ in exit(0) },
             Program("a crash", "seen!", options: .isolated) { _, _ in fatalError("on purpose") },
             Program("a crash", "seen!", options: .isolated) { _, _ in
@@ -219,12 +270,17 @@
                 precondition(result.exchanged)
             },
             Program("a handler for the escalation", "not seen", run: escalated),
-            Program("values that belong to a thread", "not seen", run: afterAwait),
+            Program("values that belong to a thread, where", "not seen", run: afterAwait),
             Program("memory that is used after", "not seen") { _, isFirst in
                 guard isFirst else { return }
                 let memory = UnsafeMutablePointer<Int>.allocate(capacity: 4)
                 memory.deallocate()
                 memory[0] = 1
+            },
+            Program("values that belong to a thread (", "inconclusive") { shared, _ in
+                let values = Thread.current.threadDictionary
+                if values["beside"] == nil { shared.lock.withLock { shared.value += 1 } }
+                values["beside"] = 1
             },
             Program("the names of temporary files", "not seen") { _, _ in
                 var name = Array("\(file)-XXXXXX".utf8CString)
