@@ -74,6 +74,25 @@
                 }
                 scenario.check { try Scenario.require(counter.value == 2, "an update was lost") }
             },
+            KnownProgram(
+                "the first child process crashes as soon as it knows that they are steps", .crash,
+                .dataRace, outcomes: ["[0]", "[1]"], options: .isolated
+            ) { scenario in
+                final class Own: @unchecked Sendable {
+                    @exclusivity(unchecked) var value = 0
+                }
+                let (own, number, log) = (Own(), Box(Atomic(0)), Scenario.Log<Int>())
+                scenario.thread("writes") {
+                    number.value.store(1, ordering: .sequentiallyConsistent)
+                    own.value = 1
+                }
+                scenario.thread("reads") {
+                    let loaded = number.value.load(ordering: .sequentiallyConsistent)
+                    precondition(own.value == 0, "written")
+                    log.append(loaded)
+                }
+                scenario.outcome { "\(log.entries)" }
+            },
             KnownProgram("a variable that is passed to C, and accessed by Swift code", .overlap) {
                 scenario in
                 let seed = Seed()
