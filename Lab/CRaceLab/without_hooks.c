@@ -38,6 +38,7 @@ const char *rl_find_out_about_tasks(void (*begin_task)(void), void (*hop)(void),
     return (void)begin_task, (void)hop, (void)use_stream, "this build runs under ThreadSanitizer";
 }
 void rl_becomes_task(void) {}
+uint32_t rl_steps_learned(void) { return 0; }
 void rl_distrust_counts(bool does) { (void)does; }
 void rl_is_blind_to(rl_family family, const char *name) { (void)family, (void)name; }
 void rl_disable_family(rl_family family, rl_fault_of_family fault) { (void)family, (void)fault; }

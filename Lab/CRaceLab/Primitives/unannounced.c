@@ -23,7 +23,7 @@
 enum { MOST_PLACES = 256 };
 
 typedef struct {
-    uint32_t count;
+    uint32_t count, changes;
     uintptr_t at[MOST_PLACES];
     bool is_publishing[MOST_PLACES];  // also accesses to memory that is private are steps
 } places;
@@ -62,6 +62,7 @@ static void add(rl_place place, bool is_publishing) {
     unannounced->at[at] = place.pc;
     unannounced->is_publishing[at] = is_publishing;
     if (at == unannounced->count) unannounced->count++;
+    unannounced->changes++;
     lab.has_more_steps = true;
 }
 
@@ -177,10 +178,15 @@ void rl_is_used_as_lock(const void *variable, rl_place place) {
         if (!of_locks || of_locks->count == MOST_PLACES)
             return rl_meet_outside("passes locks by pointer at too many places", place);
         of_locks->at[of_locks->count++] = o->begun_at;
+        of_locks->changes++;
         lab.has_more_steps = true;
     }
 }
 
 bool rl_is_access_to_lock(uintptr_t pc) { return contains(of_locks, pc); }
+
+uint32_t rl_steps_learned(void) {
+    return unannounced ? unannounced->changes + of_locks->changes : 0;
+}
 
 #endif

@@ -428,6 +428,10 @@ const char *rl_name_of_function(uintptr_t pc);
 /// Whether a return address belongs to the program, and not to the toolchain's libraries.
 bool rl_is_of_program(uintptr_t pc);
 
+/// How often this process and its children have learned of further accesses whether they are steps.
+/// Interleavings that were recorded before that may have other steps now.
+uint32_t rl_steps_learned(void);
+
 /// NULL if child processes are supported; otherwise a sentence that says why not.
 const char *rl_no_children(void);
 

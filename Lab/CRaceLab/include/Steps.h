@@ -72,3 +72,8 @@ static inline int rl_chosen_thread(uint32_t choice) { return choice & 0xFF & ~RL
 static inline uint8_t rl_chosen_way(uint32_t choice) { return choice & RL_SPURIOUS; }
 
 static inline uint32_t rl_chosen_store(uint32_t choice) { return choice >> RL_STORE_SHIFT; }
+
+/// The same choice, with the newest store.
+static inline uint32_t rl_without_store(uint32_t choice) {
+    return choice & ((1u << RL_STORE_SHIFT) - 1);
+}

@@ -213,12 +213,14 @@ final class Isolated {
         let job = ChildJob(options, crashes, memoryLimit, describe) { explorer in
             (try? JSONEncoder().encode(work(explorer))) ?? Data()
         }
+        let learned = rl_steps_learned()
         let (child, value) = try run(job, Value.self)
+        let hasLearned = rl_steps_learned() != learned
         if let family = child.probes {
             Families.avoid(family, "its canary ends the process: \(child.reason)")
             return try valueOfOneChild(work)
         }
-        if let value {
+        if let value, crashes.isEmpty || !hasLearned {
             FileHandle.standardError.write(Data(child.errors.utf8))
             return value
         }
@@ -238,6 +240,11 @@ final class Isolated {
         }
         if let foreignEnd = child.foreignEnd {
             throw .inconclusive(.unavailable(foreignEnd), explored: child.runs)
+        }
+        if hasLearned {
+            // The interleavings that crash may have other steps now.
+            crashes = []
+            return try valueOfOneChild(work)
         }
         throw .crash(
             KnownCrash(

@@ -49,7 +49,9 @@ extension Reduction {
             }
             lookForRaces(
                 with: SecondStep(
-                    at: k, thread: Int(step.thread), choice: step.choice,
+                    at: k, thread: Int(step.thread),
+                    // Before another step, it reads what is newest there.
+                    choice: crashes ? rl_without_store(step.choice) : step.choice,
                     effects: execution.effects + Int(step.firstEffect),
                     effectCount: Int(step.endEffect - step.firstEffect),
                     isInRuntime: step.isInRuntime || crashes, crashes: crashes),
@@ -151,7 +153,9 @@ extension Reduction {
                 if order.is_race, !isHandled {
                     var second = second
                     // It reads something else then.
-                    if conflict.pointee.store != 0 { second.choice &= (1 << RL_STORE_SHIFT) - 1 }
+                    if conflict.pointee.store != 0 {
+                        second.choice = rl_without_store(second.choice)
+                    }
                     // There is no release yet that it could miss.
                     if missed != nil { second.choice = UInt32(second.thread) }
                     foundRace(of: first, with: second)

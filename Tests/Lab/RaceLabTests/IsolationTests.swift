@@ -549,7 +549,7 @@ struct IsolationTests {
 }
 
 /// Needs more stack than the thread has.
-@inline(never) private func overflow(_ depth: Int) {
+@inline(never) func overflow(_ depth: Int) {
     withUnsafeTemporaryAllocation(of: Int.self, capacity: 128) { room in
         room[0] = depth
         overflow(depth + 1)

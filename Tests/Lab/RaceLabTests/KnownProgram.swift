@@ -43,17 +43,19 @@ struct KnownProgram: Sendable, CustomTestStringConvertible {
         self.describe = describe
     }
 
-    func check() {
+    @discardableResult
+    func check() -> Exploration {
         let exploration = explore(options: options, describe)
         check(exploration)
         #expect(explored.contains(exploration.explored), "\(exploration.text())")
-        guard everyOrder else { return }
+        guard everyOrder else { return exploration }
         var options = options
         options.reduction = false
         let complete = explore(options: options, describe)
         check(complete)
         let reasons = [exploration, complete].map { Set($0.findings.map(\.description)) }
         #expect(reasons[0] == reasons[1])
+        return exploration
     }
 
     private func check(_ exploration: Exploration) {

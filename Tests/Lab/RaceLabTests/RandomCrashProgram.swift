@@ -1,13 +1,15 @@
 import Foundation
 import Models
 import RaceLab
+import Synchronization
 
-/// Two threads that share optionals, references and a lock. Some orders of their operations crash.
-/// The same seed gives the same program on every machine.
+/// Two threads that share optionals, references, a lock and an atomic variable. Some orders of their
+/// operations crash. The same seed gives the same program on every machine.
 struct RandomCrashProgram: CustomStringConvertible {
     private enum Operation: CaseIterable {
         case empties, fills, unwraps, counts, reads, writes, traps, locks
         case drops, looks, unwrapsWeak, usesUnowned, expectsNone
+        case stores, loads, expectsZero, claims
     }
 
     private final class Object: Sendable {
@@ -21,6 +23,7 @@ struct RandomCrashProgram: CustomStringConvertible {
         weak var weakly: Object?
         unowned let unowned: Object
         let lock = NSLock()
+        let atomic = Atomic(0)
         var (first, second) = (0, 0)
 
         init() {
@@ -43,6 +46,13 @@ struct RandomCrashProgram: CustomStringConvertible {
             case .unwrapsWeak: note(weakly!.number, on: thread)
             case .usesUnowned: note(unowned.number, on: thread)
             case .expectsNone: precondition(weakly == nil, "there is one")
+            case .stores: atomic.store(thread + 1, ordering: .relaxed)
+            case .loads: note(atomic.load(ordering: .relaxed), on: thread)
+            case .expectsZero: precondition(atomic.load(ordering: .acquiring) == 0, "stored")
+            case .claims:
+                let claim = atomic.compareExchange(
+                    expected: 0, desired: 3, ordering: .acquiringAndReleasing)
+                precondition(claim.exchanged, "claimed")
             }
         }
 

@@ -37,6 +37,24 @@
             scenario.check { try Scenario.require(counter.value == 2, "an update was lost") }
         }
 
+        private final class Another: @unchecked Sendable {
+            @exclusivity(unchecked) var value = 0
+        }
+
+        @Sendable private static func crashesWhenWritten(_ scenario: Scenario) {
+            let (another, number, log) = (Another(), Box(Atomic(0)), Scenario.Log<Int>())
+            scenario.thread("writes") {
+                number.value.store(1, ordering: .sequentiallyConsistent)
+                another.value = 1
+            }
+            scenario.thread("reads") {
+                let loaded = number.value.load(ordering: .sequentiallyConsistent)
+                precondition(another.value == 0, "written")
+                log.append(loaded)
+            }
+            scenario.outcome { "\(log.entries)" }
+        }
+
         @Test("a lost update of a property that is not checked is found", arguments: [true, false])
         func property(reduces: Bool) throws {
             let exploration = explore(
@@ -74,6 +92,10 @@
                 }
                 scenario.check { try Scenario.require(counter.value == 2, "an update was lost") }
             },
+            KnownProgram(
+                "the first child process crashes as soon as it knows that they are steps", .crash,
+                .dataRace, outcomes: ["[0]", "[1]"], options: .isolated,
+                crashesWhenWritten),
             KnownProgram("a variable that is passed to C, and accessed by Swift code", .overlap) {
                 scenario in
                 let seed = Seed()
@@ -162,6 +184,16 @@
             await #expect(processExitsWith: .success) {
                 let trace = try Exploration.replay("FSFS", Self.losesAnUpdate)
                 #expect(trace.findings.map(\.kind).contains(.failedCheck))
+            }
+        }
+
+        @Test("so can that of a crash")
+        func replayOfCrash() async {
+            await #expect(processExitsWith: .success) {
+                let trace = try Exploration.replay(
+                    "WWRR", options: .isolated, Self.crashesWhenWritten)
+                #expect(trace.scheduleText == "WWRR")
+                #expect(trace.findings.map(\.kind) == [.crash])
             }
         }
 

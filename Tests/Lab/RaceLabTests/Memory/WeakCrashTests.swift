@@ -1,0 +1,86 @@
+import Foundation
+import RaceLab
+import Synchronization
+import Testing
+
+/// A thread crashes right after an atomic operation with a weak ordering. Before another step, the
+/// operation would read another store.
+@Suite("A crash right after an atomic operation", .needsTheLab)
+struct WeakCrashTests {
+    /// One thread stores a number, and another one crashes if it loads that.
+    private static func whenStored(
+        _ crash: @escaping @Sendable () -> Void
+    ) -> @Sendable (Scenario) -> Void {
+        { scenario in
+            let (number, log) = (Box(Atomic(0)), Scenario.Log<Int>())
+            scenario.thread("stores") { number.value.store(1, ordering: .releasing) }
+            scenario.thread("loads") {
+                let loaded = number.value.load(ordering: .acquiring)
+                if loaded == 1 { crash() }
+                log.append(loaded)
+            }
+            scenario.outcome { "\(log.entries)" }
+        }
+    }
+
+    private static func program(
+        _ description: String, _ reason: String, outcomes: Set<String> = ["[0]"],
+        _ describe: @escaping @Sendable (Scenario) -> Void
+    ) -> KnownProgram {
+        KnownProgram(
+            description, .crash, alwaysFails: false, reason: [reason], outcomes: outcomes,
+            options: .isolated, everyOrder: true, describe)
+    }
+
+    static let programs = [
+        program(
+            "a failed precondition", "'loads' crashes at WeakCrashTests.swift",
+            whenStored { preconditionFailure("stored") }),
+        program(
+            "the code under test ends the process", "'loads' ends the process with status 0",
+            whenStored { exit(0) }),
+        program("a stack overflow", "'loads' overflows its stack", whenStored { overflow(0) }),
+        program("relaxed orderings", ": stored", outcomes: ["1"]) { scenario in
+            let number = Box(Atomic(0))
+            scenario.thread("stores") { number.value.store(1, ordering: .relaxed) }
+            scenario.thread("loads") {
+                precondition(number.value.load(ordering: .relaxed) == 0, "stored")
+            }
+            scenario.outcome { "\(number.value.load(ordering: .relaxed))" }
+        },
+        program("in a task", ": stored", outcomes: ["1"]) { scenario in
+            let number = Box(Atomic(0))
+            scenario.task("stores") { number.value.store(1, ordering: .relaxed) }
+            scenario.task("loads") {
+                precondition(number.value.load(ordering: .relaxed) == 0, "stored")
+            }
+            scenario.outcome { "\(number.value.load(ordering: .relaxed))" }
+        },
+        program("an exchange that fails", "claimed twice", outcomes: ["true"]) { scenario in
+            let isClaimed = Box(Atomic(false))
+            let claim = {
+                isClaimed.value.compareExchange(
+                    expected: false, desired: true, ordering: .acquiringAndReleasing
+                ).exchanged
+            }
+            scenario.thread("first") { _ = claim() }
+            scenario.thread("second") { precondition(claim(), "claimed twice") }
+            scenario.outcome { "\(isClaimed.value.load(ordering: .relaxed))" }
+        },
+        program("an arithmetic overflow", "'adds' crashes at", outcomes: ["255"]) { scenario in
+            let number = Box(Atomic<UInt8>(0))
+            scenario.thread("stores") { number.value.store(255, ordering: .relaxed) }
+            scenario.thread("adds") { number.value.add(1, ordering: .relaxed) }
+            scenario.outcome { "\(number.value.load(ordering: .relaxed))" }
+        },
+    ]
+
+    @Test("is a finding that can be replayed", arguments: programs)
+    func known(_ program: KnownProgram) throws {
+        let exploration = program.check()
+        for finding in exploration.findings {
+            let trace = try #require(try exploration.counterexample(showing: finding))
+            #expect(trace.steps.last?.mark == finding.reason)
+        }
+    }
+}
