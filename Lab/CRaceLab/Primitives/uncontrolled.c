@@ -136,9 +136,10 @@ int pthread_kill(pthread_t thread, int number) {
     return real_send_signal()(thread, number);
 }
 
-/// It runs on any thread of the process.
+/// The handler runs on any thread of the process. SIGKILL has none.
 static void meet_signal(bool is_for_us, int number, rl_place place) {
-    if (is_for_us && number != 0) meet_call_of_program("sends a signal to the process", place);
+    if (is_for_us && number != 0 && number != SIGKILL)
+        meet_call_of_program("sends a signal to the process", place);
 }
 
 #define SENDS(name, is_for_us, parameters, arguments) \
