@@ -245,7 +245,7 @@ REPLACES(struct dirent *, readdir, (DIR * folder), (folder), rl_list_open(dirfd(
 GLOBS(glob, glob_t)
 GLOBS(glob64, glob64_t)
 
-/// `FileManager` enumerates folders in this way. A folder's names are read after it has been returned.
+/// `FileManager` enumerates folders with this call. A folder's names are read after its return.
 typedef FTSENT *(*read_tree)(FTS *);
 REAL(read_tree, real_fts_read, "fts_read")
 FTSENT *fts_read(FTS *tree) {
