@@ -11,10 +11,14 @@
 
 #include <locale.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 static const uint64_t whole_environment = 101, signals = 102;
@@ -46,6 +50,26 @@ USES(int, setenv, (const char *name, const char *value, int replaces), (name, va
      name, RL_CHANGES)
 USES(int, unsetenv, (const char *name), (name), name, RL_CHANGES)
 USES(int, putenv, (char *text), (text), text, RL_CHANGES)
+// The functions of the C library that read the time zone.
+USES(void, tzset, (void), (), "TZ", RL_LOOKS)
+USES(struct tm *, localtime, (const time_t *time), (time), "TZ", RL_LOOKS)
+USES(struct tm *, localtime_r, (const time_t *time, struct tm *to), (time, to), "TZ", RL_LOOKS)
+USES(time_t, mktime, (struct tm * time), (time), "TZ", RL_LOOKS)
+
+static void use_environment(rl_place place) {
+    static const char what[] = "reads the environment, which another thread changes";
+    if (rl_uses_outer_state()) rl_use_outer_state(whole_environment, RL_LOOKS, what, place);
+}
+
+#define INHERITS(type, name, parameters, arguments) \
+    typedef type(*type_of_##name) parameters;       \
+    REAL(type_of_##name, real_##name, #name)        \
+    type name parameters {                          \
+        use_environment(RL_CALLER);                 \
+        return real_##name() arguments;             \
+    }
+INHERITS(FILE *, popen, (const char *command, const char *mode), (command, mode))
+INHERITS(int, system, (const char *command), (command))
 
 /// `ProcessInfo.environment` reads the whole environment, without a call of the C library.
 #define ENVIRONMENT "$s20FoundationEssentials11ProcessInfoC11environmentSDyS2SGvg"
@@ -53,9 +77,7 @@ SWIFT_FUNCTION void *rl_environment(SWIFT_SELF void *info) __asm__(ENVIRONMENT);
 typedef SWIFT_FUNCTION void *(*get_all)(SWIFT_SELF void *);
 REAL(get_all, real_environment, ENVIRONMENT)
 SWIFT_FUNCTION void *rl_environment(SWIFT_SELF void *info) {
-    if (rl_uses_outer_state())
-        rl_use_outer_state(whole_environment, RL_LOOKS,
-                           "reads the environment, which another thread changes", RL_CALLER);
+    use_environment(RL_CALLER);
     return real_environment()(info);
 }
 
@@ -79,6 +101,12 @@ CHANGES(char *, setlocale, (int category, const char *name), (category, name), n
         "changes the locale, which other threads use")
 CHANGES(mode_t, umask, (mode_t mode), (mode), true,
         "changes the mask for files that other threads make")
+CHANGES(int, setrlimit, (__rlimit_resource_t which, const struct rlimit *limit), (which, limit),
+        !rl_is_labs_own((uintptr_t)__builtin_return_address(0)),
+        "changes a limit of the process, which other threads use")
+CHANGES(int, epoll_wait, (int set, struct epoll_event *events, int count, int time),
+        (set, events, count, time), rl_is_of_program((uintptr_t)__builtin_return_address(0)),
+        "waits with epoll for files, which other threads may use")
 CHANGES(unsigned, alarm, (unsigned seconds), (seconds), seconds > 0,
         "sets a timer that sends a signal")
 CHANGES(int, setitimer,
@@ -104,6 +132,5 @@ SIGNALS(__sighandler_t, signal, (int number, __sighandler_t handler), (number, h
 SIGNALS(int, sigaction, (int number, const struct sigaction *action, struct sigaction *before),
         (number, action, before), action ? RL_CHANGES : RL_LOOKS)
 SIGNALS(int, raise, (int number), (number), RL_LOOKS)
-SIGNALS(int, kill, (pid_t process, int number), (process, number), RL_LOOKS)
 
 #endif

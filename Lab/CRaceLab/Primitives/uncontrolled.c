@@ -13,9 +13,11 @@
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
 #include <pthread.h>
+#include <signal.h>
 #include <sys/sem.h>
 #include <sys/types.h>
 #include <time.h>
+#include <unistd.h>
 
 /// Does not depend on the direct caller: on a lab thread every call serves the code under test,
 /// except those that Dispatch makes for itself.
@@ -133,6 +135,25 @@ int pthread_kill(pthread_t thread, int number) {
     if (number != 0) meet_call_of_program("sends a signal to a thread", RL_CALLER);
     return real_send_signal()(thread, number);
 }
+
+/// The handler runs on any thread of the process. SIGKILL has none.
+static void meet_signal(bool is_for_us, int number, rl_place place) {
+    if (is_for_us && number != 0 && number != SIGKILL)
+        meet_call_of_program("sends a signal to the process", place);
+}
+
+#define SENDS(name, is_for_us, parameters, arguments) \
+    typedef int(*type_of_##name) parameters;          \
+    REAL(type_of_##name, real_##name, #name)          \
+    int name parameters {                             \
+        meet_signal(is_for_us, number, RL_CALLER);    \
+        return real_##name() arguments;               \
+    }
+SENDS(kill, to == getpid() || to == 0 || to == -1 || to == -getpgrp(), (pid_t to, int number),
+      (to, number))
+SENDS(killpg, to == getpgrp() || to == 0, (pid_t to, int number), (to, number))
+SENDS(sigqueue, to == getpid(), (pid_t to, int number, const union sigval value),
+      (to, number, value))
 
 typedef int (*try_join)(pthread_t, void **);
 REAL(try_join, real_try_join, "pthread_tryjoin_np")

@@ -152,6 +152,28 @@
             }
         }
 
+        private static func mapped() -> Exploration {
+            explore { scenario in
+                let shared = Shared()
+                let one = open(file, O_RDWR | O_CREAT, 0o600)
+                ftruncate(one, 1)
+                let memory = mmap(nil, 1, PROT_READ, Int32(MAP_SHARED), one, 0)!
+                nonisolated(unsafe) let bytes = memory
+                scenario.thread("writes") {
+                    shared.lock.withLock {}
+                    _ = Glibc.write(one, "x", 1)
+                }
+                scenario.thread("reads") {
+                    shared.lock.withLock {}
+                    _ = bytes.load(as: UInt8.self)
+                }
+                scenario.check {
+                    munmap(bytes, 1)
+                    close(one)
+                }
+            }
+        }
+
         private static func afterAwait() -> Exploration {
             explore { scenario in
                 for name in ["first", "second"] {
@@ -236,6 +258,10 @@
             Program("changes of the current directory", "inconclusive") { _, _ in
                 _ = signal(SIGUSR1, SIG_IGN)
             },
+            Program("changes of the current directory", "inconclusive") { _, _ in
+                var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+                setrlimit(__rlimit_resource_t(4), &limit)
+            },
             Program("timers that send a signal", "inconclusive") { _, _ in alarm(1000) },
             Program("state that an earlier run", "inconclusive") { shared, _ in
                 shared.lock.withLock { last += 1 }
@@ -290,6 +316,21 @@
             Program("a signal for a thread", "inconclusive") { _, _ in
                 pthread_kill(pthread_self(), SIGURG)
             },
+            Program("a signal for a thread", "inconclusive") { _, _ in kill(getpid(), SIGURG) },
+            Program("the handler of a signal that", "seen") { _, _ in raise(SIGURG) },
+            Program("the variable `environ`", "not seen") { _, isFirst in
+                if isFirst { setenv("BESIDE", "1", 1) } else { _ = environ.pointee }
+            },
+            Program("files that a program uses", "not seen") { _, isFirst in
+                if isFirst { _ = system("touch \(file)") } else { look(file) }
+            },
+            Program("folders below a wildcard", "not seen") { _, isFirst in
+                var found = glob_t()
+                if isFirst { return write(file) }
+                glob("/*/beside-*", 0, nil, &found)
+                globfree(&found)
+            },
+            Program("the memory of a file", "not seen", run: mapped),
             Program("a sleep", "inconclusive") { _, _ in _ = poll(nil, 0, 1500) },
         ]
 

@@ -6,6 +6,10 @@
 
     @testable import RaceLab
 
+    @_silgen_name("epoll_wait")
+    private func epoll_wait(
+        _ set: Int32, _ events: UnsafeMutableRawPointer?, _ count: Int32, _ time: Int32
+    ) -> Int32
     // Of <sys/eventfd.h>.
     @_silgen_name("eventfd") private func eventfd(_ count: UInt32, _ flags: Int32) -> Int32
     @_silgen_name("eventfd_write") private func eventfd_write(_ file: Int32, _ by: UInt64) -> Int32
@@ -23,6 +27,7 @@
             var count = 0
             private(set) var descriptor: Int32 = -1
             private(set) var ends: [Int32] = [0, 0]
+            private(set) var sockets: [Int32] = [0, 0]
             let event = eventfd(0, O_NONBLOCK)
 
             init() {
@@ -35,13 +40,18 @@
                     .path
                 mkdir(path, 0o700)
                 write("1", to: "file")
+                mkdir(self["sub"], 0o700)
+                write("1", to: "sub/x")
+                symlink("new", self["link"])
+                symlink("sub", self["way"])
                 descriptor = open(self["file"], O_RDWR)
                 pipe(&ends)
+                socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &sockets)
                 for file in ends { _ = fcntl(file, F_SETFL, O_NONBLOCK) }
             }
 
             deinit {
-                for file in [descriptor, event] + ends { close(file) }
+                for file in [descriptor, event] + ends + sockets { close(file) }
                 try? FileManager.default.removeItem(atPath: path)
             }
 
@@ -149,6 +159,204 @@
             case "folder": _ = access(folder["file"], F_OK)
             default: _ = try? String(contentsOfFile: folder["file"], encoding: .utf8)
             }
+        }
+
+        // MARK: Calls that conflict
+
+        private struct Conflict: Sendable {
+            let name: String
+            let change: @Sendable (Folder) throws -> Void
+            let use: @Sendable (Folder) throws -> Void
+
+            init(
+                _ name: String, _ change: @escaping @Sendable (Folder) throws -> Void,
+                _ use: @escaping @Sendable (Folder) throws -> Void
+            ) {
+                (self.name, self.change, self.use) = (name, change, use)
+            }
+        }
+
+        private static let names: [Conflict] = [
+            Conflict("creat", { close(creat($0["new"], 0o600)) }, { _ = access($0["new"], F_OK) }),
+            Conflict("glob", { $0.write("x", to: "new") }, globFolder),
+            Conflict("readdir", { $0.write("x", to: "new") }, readFolder),
+            Conflict("realpath", { mkdir($0["new"], 0o700) }, { free(realpath($0["new"], nil)) }),
+            Conflict("utimes", { utimes($0["file"], nil) }, readTimes),
+            Conflict("futimens", { futimens($0.descriptor, nil) }, readTimes),
+            Conflict("utimensat", { utimensat(AT_FDCWD, $0["file"], nil, 0) }, readTimes),
+            Conflict(
+                "symbolic link", { close(open($0["new"], O_WRONLY | O_CREAT, 0o600)) },
+                { _ = access($0["link"], F_OK) }),
+            Conflict(
+                "parent", { rename($0["sub"], $0["other"]) }, { _ = access($0["sub/x"], F_OK) }),
+            Conflict(
+                "parent of the target", { rename($0["sub"], $0["other"]) },
+                { _ = access($0["way/x"], F_OK) }),
+            Conflict("number of links", { unlink($0["file"]) }, countLinks),
+            Conflict(
+                "enumerator", { $0.write("x", to: "sub/new") },
+                { _ = FileManager.default.enumerator(atPath: $0.path)?.allObjects }),
+        ]
+
+        private static func globFolder(_ folder: Folder) {
+            var found = glob_t()
+            glob(folder["*"], 0, nil, &found)
+            globfree(&found)
+        }
+
+        private static func readFolder(_ folder: Folder) {
+            let names = fdopendir(open(folder.path, O_RDONLY))!
+            while readdir(names) != nil {}
+            closedir(names)
+        }
+
+        private static func readTimes(_ folder: Folder) {
+            var status = stat()
+            stat(folder["file"], &status)
+        }
+
+        private static func countLinks(_ folder: Folder) {
+            var status = stat()
+            fstat(folder.descriptor, &status)
+        }
+
+        private static func fillPipe(_ folder: Folder) { _ = Glibc.write(folder.ends[1], "x", 1) }
+
+        private static let descriptors: [Conflict] = [
+            Conflict("poll", fillPipe, pollPipe),
+            Conflict("select", fillPipe, selectPipe),
+            Conflict("FIONREAD", fillPipe, countBytes),
+            Conflict("F_GETFD", { close($0.ends[0]) }, { _ = fcntl($0.ends[0], F_GETFD) }),
+            Conflict(
+                "F_GETFL", { _ = fcntl($0.ends[0], F_SETFL, 0) },
+                { _ = fcntl($0.ends[0], F_GETFL) }),
+            Conflict("getsockopt", enlargeBuffer, readBuffer),
+            Conflict("mmap", { $0.write("x", to: "file") }, mapFile),
+        ]
+
+        private static func pollPipe(_ folder: Folder) {
+            var end = pollfd(fd: folder.ends[0], events: Int16(POLLIN), revents: 0)
+            poll(&end, 1, 0)
+        }
+
+        private static func selectPipe(_ folder: Folder) {
+            let end = Int(folder.ends[0])
+            var set = fd_set()
+            var time = timeval()
+            withUnsafeMutableBytes(of: &set) { $0[end / 8] |= 1 << UInt8(end % 8) }
+            select(Int32(end) + 1, &set, nil, nil, &time)
+        }
+
+        private static func countBytes(_ folder: Folder) {
+            var count: Int32 = 0
+            _ = ioctl(folder.ends[0], UInt(FIONREAD), &count)
+        }
+
+        private static func enlargeBuffer(_ folder: Folder) {
+            var size: Int32 = 9999
+            setsockopt(folder.sockets[0], SOL_SOCKET, SO_RCVBUF, &size, 4)
+        }
+
+        private static func readBuffer(_ folder: Folder) {
+            var size: Int32 = 0
+            var length = socklen_t(4)
+            getsockopt(folder.sockets[0], SOL_SOCKET, SO_RCVBUF, &size, &length)
+        }
+
+        private static func mapFile(_ folder: Folder) {
+            let memory = mmap(nil, 1, PROT_READ, Int32(MAP_SHARED), folder.descriptor, 0)
+            munmap(memory, 1)
+        }
+
+        private static let settings: [Conflict] = [
+            Conflict("fchdir", changeFolder, { _ in free(getcwd(nil, 0)) }),
+            Conflict("relative path", changeFolder, { _ in _ = access("file", F_OK) }),
+            Conflict("TZ", { _ in setenv("TZ", "UTC", 1) }, readZone),
+            Conflict("mktime", { _ in setenv("TZ", "UTC", 1) }, makeTime),
+            Conflict("popen", setVariable, { _ in pclose(popen(":", "r")) }),
+            Conflict("system", setVariable, { _ in _ = system(":") }),
+        ]
+
+        private static func setVariable(_: Folder) { setenv("RACELAB_TEST", "1", 1) }
+
+        private static func changeFolder(_: Folder) {
+            let here = open(".", O_RDONLY)
+            fchdir(here)
+            close(here)
+        }
+
+        private static func readZone(_: Folder) {
+            var (time, parts) = (time_t(), tm())
+            localtime_r(&time, &parts)
+        }
+
+        private static func makeTime(_: Folder) {
+            var parts = tm()
+            mktime(&parts)
+        }
+
+        private static let conflicts: [Conflict] = names + descriptors + settings
+
+        @Test("calls that conflict give no verdict", arguments: conflicts.indices)
+        func conflict(index: Int) {
+            let conflict = Self.conflicts[index]
+            let exploration = Self.explored(first: conflict.change, second: conflict.use)
+            #expect(exploration.inconclusive != nil, "\(conflict.name): \(exploration.summary)")
+        }
+
+        @Test("they give one under a lock", arguments: conflicts.indices)
+        func ordered(index: Int) {
+            let conflict = Self.conflicts[index]
+            let exploration = Self.explored(
+                first: { folder in try folder.lock.withLock { try conflict.change(folder) } },
+                second: { folder in try folder.lock.withLock { try conflict.use(folder) } })
+            #expect(exploration.survives, "\(conflict.name): \(exploration.summary)")
+        }
+
+        @Test("so do calls that only look", arguments: conflicts.indices)
+        func looking(index: Int) {
+            let conflict = Self.conflicts[index]
+            let exploration = Self.explored(first: conflict.use)
+            #expect(exploration.survives, "\(conflict.name): \(exploration.summary)")
+        }
+
+        @Test("a signal to the process, a limit and epoll give no verdict")
+        func unordered() {
+            expectNoVerdict(Self.explored(first: { _ in kill(getpid(), SIGURG) }), "signal")
+            expectNoVerdict(Self.explored(first: { _ in killpg(0, SIGURG) }), "signal")
+            expectNoVerdict(
+                Self.explored(first: { _ in sigqueue(getpid(), SIGURG, sigval()) }), "signal")
+            expectNoVerdict(Self.explored(first: { _ in _ = epoll_wait(-1, nil, 1, 0) }), "epoll")
+            expectNoVerdict(
+                Self.explored(first: { _ in
+                    var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+                    setrlimit(__rlimit_resource_t(4), &limit)
+                }), "limit")
+            let harmless = Self.explored(first: { _ in
+                kill(getpid(), 0)
+                raise(SIGURG)
+            })
+            #expect(harmless.survives, "\(harmless.summary)")
+        }
+
+        @Test("work on one's own part of a folder does not count")
+        func own() {
+            let work: (String) -> @Sendable (Folder) throws -> Void = { name in
+                { folder in
+                    let path = folder["sub/\(name)"]
+                    let files = FileManager.default
+                    try files.createDirectory(atPath: path, withIntermediateDirectories: true)
+                    folder.write("x", to: "sub/\(name)/x")
+                    symlink("../x", "\(path)/link")
+                    _ = access("\(path)/link", F_OK)
+                    _ = files.enumerator(atPath: path)?.allObjects
+                    unlink("\(path)/link")
+                    try files.removeItem(atPath: path)
+                    close(open(folder.path, O_RDONLY))
+                }
+            }
+            let exploration = Self.explored(first: work("one"), second: work("two"))
+            #expect(exploration.survives, "\(exploration.summary)")
         }
 
         @Test("under a lock, the order is explored, and there is a verdict")
