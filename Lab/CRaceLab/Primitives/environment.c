@@ -31,13 +31,9 @@ static void use_variable(const char *name, size_t size, rl_use how, rl_place pla
     if (how == RL_CHANGES) rl_use_outer_state(whole_environment, how, what, place);
 }
 
-#define USES(type, name, parameters, arguments, variable, how)          \
-    typedef type(*type_of_##name) parameters;                           \
-    REAL(type_of_##name, real_##name, #name)                            \
-    type name parameters {                                              \
-        use_variable(variable, strcspn(variable, "="), how, RL_CALLER); \
-        return real_##name() arguments;                                 \
-    }
+#define USES(type, name, parameters, arguments, variable, how) \
+    REPLACES(type, name, parameters, arguments,                \
+             use_variable(variable, strcspn(variable, "="), how, RL_CALLER))
 
 // Only here: the C library itself, and the lab, read the environment before `dlsym` can be called.
 typedef char *(*get)(const char *);
@@ -61,15 +57,10 @@ static void use_environment(rl_place place) {
     if (rl_uses_outer_state()) rl_use_outer_state(whole_environment, RL_LOOKS, what, place);
 }
 
-#define INHERITS(type, name, parameters, arguments) \
-    typedef type(*type_of_##name) parameters;       \
-    REAL(type_of_##name, real_##name, #name)        \
-    type name parameters {                          \
-        use_environment(RL_CALLER);                 \
-        return real_##name() arguments;             \
-    }
-INHERITS(FILE *, popen, (const char *command, const char *mode), (command, mode))
-INHERITS(int, system, (const char *command), (command))
+// The program that they start inherits it.
+REPLACES(FILE *, popen, (const char *command, const char *mode), (command, mode),
+         use_environment(RL_CALLER))
+REPLACES(int, system, (const char *command), (command), use_environment(RL_CALLER))
 
 /// `ProcessInfo.environment` reads the whole environment, without a call of the C library.
 #define ENVIRONMENT "$s20FoundationEssentials11ProcessInfoC11environmentSDyS2SGvg"
@@ -90,12 +81,7 @@ static void change_for_others(const char *what, rl_place place) {
 }
 
 #define CHANGES(type, name, parameters, arguments, condition, what) \
-    typedef type(*type_of_##name) parameters;                       \
-    REAL(type_of_##name, real_##name, #name)                        \
-    type name parameters {                                          \
-        if (condition) change_for_others(what, RL_CALLER);          \
-        return real_##name() arguments;                             \
-    }
+    REPLACES(type, name, parameters, arguments, if (condition) change_for_others(what, RL_CALLER))
 
 CHANGES(char *, setlocale, (int category, const char *name), (category, name), name,
         "changes the locale, which other threads use")
@@ -121,16 +107,10 @@ static void use_signals(rl_use how, rl_place place) {
                            place);
 }
 
-#define SIGNALS(type, name, parameters, arguments, how) \
-    typedef type(*type_of_##name) parameters;           \
-    REAL(type_of_##name, real_##name, #name)            \
-    type name parameters {                              \
-        use_signals(how, RL_CALLER);                    \
-        return real_##name() arguments;                 \
-    }
-SIGNALS(__sighandler_t, signal, (int number, __sighandler_t handler), (number, handler), RL_CHANGES)
-SIGNALS(int, sigaction, (int number, const struct sigaction *action, struct sigaction *before),
-        (number, action, before), action ? RL_CHANGES : RL_LOOKS)
-SIGNALS(int, raise, (int number), (number), RL_LOOKS)
+REPLACES(__sighandler_t, signal, (int number, __sighandler_t handler), (number, handler),
+         use_signals(RL_CHANGES, RL_CALLER))
+REPLACES(int, sigaction, (int number, const struct sigaction *action, struct sigaction *before),
+         (number, action, before), use_signals(action ? RL_CHANGES : RL_LOOKS, RL_CALLER))
+REPLACES(int, raise, (int number), (number), use_signals(RL_LOOKS, RL_CALLER))
 
 #endif

@@ -33,55 +33,47 @@ static void use_stream(FILE *stream, rl_use contents, rl_place place) {
         rl_use_descriptor(fileno(stream), contents, true, place);
 }
 
-/// Replaces a function: does `look`, and calls it.
-#define REPLACES(type, name, parameters, arguments, look) \
-    typedef type(*type_of_##name) parameters;             \
-    REAL(type_of_##name, real_##name, #name)              \
-    type name parameters {                                \
-        look;                                             \
-        return real_##name() arguments;                   \
-    }
 #define HERE AT_FDCWD
-#define LOOKS(path) rl_use_path(HERE, path, RL_LOOKS, RL_LOOKS, RL_CALLER)
-#define RENAMES(path) rl_use_path(HERE, path, RL_CHANGES, RL_LOOKS, RL_CALLER)
+#define LOOKS_IN(folder, path) rl_use_path(folder, path, RL_LOOKS, RL_LOOKS, RL_CALLER)
+#define RENAMES_IN(folder, path) rl_use_path(folder, path, RL_CHANGES, RL_LOOKS, RL_CALLER)
+#define ALTERS_IN(folder, path) rl_use_path(folder, path, RL_LOOKS, RL_CHANGES, RL_CALLER)
+#define LOOKS(path) LOOKS_IN(HERE, path)
+#define RENAMES(path) RENAMES_IN(HERE, path)
+#define ALTERS(path) ALTERS_IN(HERE, path)
 #define READS(file) rl_use_descriptor(file, RL_LOOKS, true, RL_CALLER)
 #define WRITES(file) rl_use_descriptor(file, RL_CHANGES, true, RL_CALLER)
 #define LOOKS_AT(file) rl_use_descriptor(file, RL_LOOKS, false, RL_CALLER)
-#define ALTERS(path) rl_use_path(HERE, path, RL_LOOKS, RL_CHANGES, RL_CALLER)
 #define ALTERS_OPEN(file) rl_use_descriptor(file, RL_CHANGES, false, RL_CALLER)
+#define READS_FROM(stream) use_stream(stream, RL_LOOKS, RL_CALLER)
+#define WRITES_TO(stream) use_stream(stream, RL_CHANGES, RL_CALLER)
 
 REPLACES(int, access, (const char *p, int mode), (p, mode), LOOKS(p))
 REPLACES(int, faccessat, (int f, const char *p, int mode, int flags), (f, p, mode, flags),
-         rl_use_path(f, p, RL_LOOKS, RL_LOOKS, RL_CALLER))
+         LOOKS_IN(f, p))
 REPLACES(int, stat, (const char *p, struct stat *s), (p, s), LOOKS(p))
 REPLACES(int, lstat, (const char *p, struct stat *s), (p, s), LOOKS(p))
 REPLACES(int, stat64, (const char *p, struct stat64 *s), (p, s), LOOKS(p))
 REPLACES(int, lstat64, (const char *p, struct stat64 *s), (p, s), LOOKS(p))
 REPLACES(int, fstatat, (int f, const char *p, struct stat *s, int flags), (f, p, s, flags),
-         rl_use_path(f, p, RL_LOOKS, RL_LOOKS, RL_CALLER))
+         LOOKS_IN(f, p))
 REPLACES(int, fstat, (int file, struct stat *s), (file, s),
          (LOOKS_AT(file), rl_count_links(file, RL_CALLER)))
 REPLACES(char *, realpath, (const char *p, char *to), (p, to), LOOKS(p))
 REPLACES(ssize_t, readlink, (const char *p, char *to, size_t size), (p, to, size), LOOKS(p))
 REPLACES(ssize_t, readlinkat, (int f, const char *p, char *to, size_t size), (f, p, to, size),
-         rl_use_path(f, p, RL_LOOKS, RL_LOOKS, RL_CALLER))
+         LOOKS_IN(f, p))
 REPLACES(int, rmdir, (const char *p), (p), RENAMES(p))
 REPLACES(int, unlink, (const char *p), (p), RENAMES(p))
-REPLACES(int, unlinkat, (int f, const char *p, int flags), (f, p, flags),
-         rl_use_path(f, p, RL_CHANGES, RL_LOOKS, RL_CALLER))
+REPLACES(int, unlinkat, (int f, const char *p, int flags), (f, p, flags), RENAMES_IN(f, p))
 REPLACES(int, remove, (const char *p), (p), RENAMES(p))
 REPLACES(int, symlink, (const char *to, const char *p), (to, p), RENAMES(p))
 REPLACES(int, link, (const char *from, const char *p), (from, p), (LOOKS(from), RENAMES(p)))
-REPLACES(int, symlinkat, (const char *to, int f, const char *p), (to, f, p),
-         rl_use_path(f, p, RL_CHANGES, RL_LOOKS, RL_CALLER))
+REPLACES(int, symlinkat, (const char *to, int f, const char *p), (to, f, p), RENAMES_IN(f, p))
 REPLACES(int, linkat, (int f, const char *from, int t, const char *to, int flags),
-         (f, from, t, to, flags),
-         (rl_use_path(f, from, RL_LOOKS, RL_LOOKS, RL_CALLER),
-          rl_use_path(t, to, RL_CHANGES, RL_LOOKS, RL_CALLER)))
+         (f, from, t, to, flags), (LOOKS_IN(f, from), RENAMES_IN(t, to)))
 REPLACES(int, rename, (const char *from, const char *to), (from, to), (RENAMES(from), RENAMES(to)))
 REPLACES(int, renameat, (int f, const char *from, int t, const char *to), (f, from, t, to),
-         (rl_use_path(f, from, RL_CHANGES, RL_LOOKS, RL_CALLER),
-          rl_use_path(t, to, RL_CHANGES, RL_LOOKS, RL_CALLER)))
+         (RENAMES_IN(f, from), RENAMES_IN(t, to)))
 REPLACES(int, truncate, (const char *p, off_t size), (p, size), ALTERS(p))
 REPLACES(int, ftruncate, (int file, off_t size), (file, size), WRITES(file))
 REPLACES(int, chmod, (const char *p, mode_t mode), (p, mode), ALTERS(p))
@@ -98,7 +90,7 @@ REPLACES(int, utimes, (const char *p, const struct timeval times[2]), (p, times)
 REPLACES(int, futimens, (int file, const struct timespec times[2]), (file, times),
          ALTERS_OPEN(file))
 REPLACES(int, utimensat, (int f, const char *p, const struct timespec times[2], int flags),
-         (f, p, times, flags), rl_use_path(f, p, RL_LOOKS, RL_CHANGES, RL_CALLER))
+         (f, p, times, flags), ALTERS_IN(f, p))
 REPLACES(off_t, lseek, (int file, off_t to, int from), (file, to, from), READS(file))
 REPLACES(ssize_t, write, (int file, const void *from, size_t size), (file, from, size),
          WRITES(file))
@@ -107,9 +99,9 @@ REPLACES(ssize_t, readv, (int file, const struct iovec *to, int count), (file, t
 REPLACES(ssize_t, writev, (int file, const struct iovec *from, int count), (file, from, count),
          WRITES(file))
 REPLACES(ssize_t, pread, (int file, void *to, size_t size, off_t at), (file, to, size, at),
-         rl_use_descriptor(file, RL_LOOKS, false, RL_CALLER))
+         LOOKS_AT(file))
 REPLACES(ssize_t, pwrite, (int file, const void *from, size_t size, off_t at),
-         (file, from, size, at), rl_use_descriptor(file, RL_CHANGES, false, RL_CALLER))
+         (file, from, size, at), ALTERS_OPEN(file))
 REPLACES(int, flock, (int file, int how), (file, how), WRITES(file))
 REPLACES(int, lockf, (int file, int how, off_t size), (file, how, size), WRITES(file))
 REPLACES(int, close, (int file), (file), READS(file))
@@ -208,23 +200,20 @@ CONTROLS(ioctl, unsigned long,
          made)
 
 REPLACES(size_t, fread, (void *to, size_t size, size_t count, FILE *s), (to, size, count, s),
-         use_stream(s, RL_LOOKS, RL_CALLER))
+         READS_FROM(s))
 REPLACES(size_t, fwrite, (const void *from, size_t size, size_t count, FILE *s),
-         (from, size, count, s), use_stream(s, RL_CHANGES, RL_CALLER))
-REPLACES(char *, fgets, (char *to, int size, FILE *s), (to, size, s),
-         use_stream(s, RL_LOOKS, RL_CALLER))
-REPLACES(int, fgetc, (FILE * s), (s), use_stream(s, RL_LOOKS, RL_CALLER))
-REPLACES(ssize_t, getline, (char **to, size_t *size, FILE *s), (to, size, s),
-         use_stream(s, RL_LOOKS, RL_CALLER))
+         (from, size, count, s), WRITES_TO(s))
+REPLACES(char *, fgets, (char *to, int size, FILE *s), (to, size, s), READS_FROM(s))
+REPLACES(int, fgetc, (FILE * s), (s), READS_FROM(s))
+REPLACES(ssize_t, getline, (char **to, size_t *size, FILE *s), (to, size, s), READS_FROM(s))
 // `getline`, where the compiler has inlined it; of Swift, `readLine`.
 REPLACES(ssize_t, __getdelim, (char **to, size_t *size, int end, FILE *s), (to, size, end, s),
-         use_stream(s, RL_LOOKS, RL_CALLER))
-REPLACES(int, fputs, (const char *text, FILE *s), (text, s), use_stream(s, RL_CHANGES, RL_CALLER))
-REPLACES(int, fputc, (int byte, FILE *s), (byte, s), use_stream(s, RL_CHANGES, RL_CALLER))
+         READS_FROM(s))
+REPLACES(int, fputs, (const char *text, FILE *s), (text, s), WRITES_TO(s))
+REPLACES(int, fputc, (int byte, FILE *s), (byte, s), WRITES_TO(s))
 REPLACES(int, vfprintf, (FILE * s, const char *format, va_list rest), (s, format, rest),
-         use_stream(s, RL_CHANGES, RL_CALLER))
-REPLACES(int, fseek, (FILE * s, long to, int from), (s, to, from),
-         use_stream(s, RL_LOOKS, RL_CALLER))
+         WRITES_TO(s))
+REPLACES(int, fseek, (FILE * s, long to, int from), (s, to, from), READS_FROM(s))
 static bool is_for_reading(FILE *stream) {
     return (real_fcntl()(fileno(stream), F_GETFL) & O_ACCMODE) == O_RDONLY;
 }
@@ -261,59 +250,51 @@ FTSENT *fts_read(FTS *tree) {
     typedef int(*type_of_##name) parameters;                        \
     REAL(type_of_##name, real_##name, #name)                        \
     int name parameters {                                           \
-        rl_use_path(folder, path, RL_CHANGES, RL_LOOKS, RL_CALLER); \
+        RENAMES_IN(folder, path);                                   \
         return rl_made_path(real_##name() arguments, folder, path); \
     }
 MAKES_PATH(mkdir, HERE, (const char *path, mode_t mode), (path, mode))
 MAKES_PATH(mkdirat, f, (int f, const char *path, mode_t mode), (f, path, mode))
 MAKES_PATH(mkfifo, HERE, (const char *path, mode_t mode), (path, mode))
 
-#define OPENS(name)                                                    \
-    typedef int (*type_of_##name)(const char *, int, ...);             \
-    REAL(type_of_##name, real_##name, #name)                           \
-    int name(const char *path, int flags, ...) {                       \
-        va_list rest;                                                  \
-        va_start(rest, flags);                                         \
-        const mode_t mode = va_arg(rest, mode_t);                      \
-        va_end(rest);                                                  \
-        const bool makes = rl_open_path(HERE, path, flags, RL_CALLER); \
-        const int file = real_##name()(path, flags, mode);             \
-        return makes ? rl_made_file(file) : rl_made_descriptor(file);  \
+static int opened(int file, bool makes) {
+    return makes ? rl_made_file(file) : rl_made_descriptor(file);
+}
+
+#define OPENS(name, folder, parameters, arguments)                       \
+    typedef int(*type_of_##name) parameters;                             \
+    REAL(type_of_##name, real_##name, #name)                             \
+    int name parameters {                                                \
+        va_list rest;                                                    \
+        va_start(rest, flags);                                           \
+        const mode_t mode = va_arg(rest, mode_t);                        \
+        va_end(rest);                                                    \
+        const bool makes = rl_open_path(folder, path, flags, RL_CALLER); \
+        return opened(real_##name() arguments, makes);                   \
     }
+OPENS(open, HERE, (const char *path, int flags, ...), (path, flags, mode))
+OPENS(open64, HERE, (const char *path, int flags, ...), (path, flags, mode))
+OPENS(openat, f, (int f, const char *path, int flags, ...), (f, path, flags, mode))
+
 #define CREATES(name)                                                              \
     typedef int (*type_of_##name)(const char *, mode_t);                           \
     REAL(type_of_##name, real_##name, #name)                                       \
     int name(const char *path, mode_t mode) {                                      \
         const bool makes = rl_open_path(HERE, path, O_CREAT | O_TRUNC, RL_CALLER); \
-        const int file = real_##name()(path, mode);                                \
-        return makes ? rl_made_file(file) : rl_made_descriptor(file);              \
+        return opened(real_##name()(path, mode), makes);                           \
     }
 CREATES(creat)
 CREATES(creat64)
-OPENS(open)
-OPENS(open64)
 
-typedef int (*open_in)(int, const char *, int, ...);
-REAL(open_in, real_openat, "openat")
-int openat(int folder, const char *path, int flags, ...) {
-    va_list rest;
-    va_start(rest, flags);
-    const mode_t mode = va_arg(rest, mode_t);
-    va_end(rest);
-    const bool makes = rl_open_path(folder, path, flags, RL_CALLER);
-    const int file = real_openat()(folder, path, flags, mode);
-    return makes ? rl_made_file(file) : rl_made_descriptor(file);
-}
-
-#define OPENS_STREAM(name)                                                                     \
-    typedef FILE *(*type_of_##name)(const char *, const char *);                               \
-    REAL(type_of_##name, real_##name, #name)                                                   \
-    FILE *name(const char *path, const char *mode) {                                           \
-        const int flags = mode[0] == 'r' ? 0 : mode[0] == 'w' ? O_CREAT | O_TRUNC : O_CREAT;   \
-        const bool makes = rl_open_path(HERE, path, flags, RL_CALLER);                         \
-        FILE *stream = real_##name()(path, mode);                                              \
-        if (stream) makes ? rl_made_file(fileno(stream)) : rl_made_descriptor(fileno(stream)); \
-        return stream;                                                                         \
+#define OPENS_STREAM(name)                                                                   \
+    typedef FILE *(*type_of_##name)(const char *, const char *);                             \
+    REAL(type_of_##name, real_##name, #name)                                                 \
+    FILE *name(const char *path, const char *mode) {                                         \
+        const int flags = mode[0] == 'r' ? 0 : mode[0] == 'w' ? O_CREAT | O_TRUNC : O_CREAT; \
+        const bool makes = rl_open_path(HERE, path, flags, RL_CALLER);                       \
+        FILE *stream = real_##name()(path, mode);                                            \
+        if (stream) opened(fileno(stream), makes);                                           \
+        return stream;                                                                       \
     }
 OPENS_STREAM(fopen)
 OPENS_STREAM(fopen64)

@@ -22,4 +22,13 @@
         return name##_real;                                             \
     }
 
+/// Replaces a function: does `first`, and calls it.
+#define REPLACES(type, name, parameters, arguments, first) \
+    typedef type(*type_of_##name) parameters;              \
+    REAL(type_of_##name, real_##name, #name)               \
+    type name parameters {                                 \
+        first;                                             \
+        return real_##name() arguments;                    \
+    }
+
 #endif

@@ -344,18 +344,13 @@ static void meet_function(rl_place place) {
     if (place.pc) rl_meet_outside("uses `min` or `max` of an atomic variable", place);
 }
 
-/// The functions that were entered last, by a part of their addresses.
-static uintptr_t entered[1024];
-
 /// Code compiled with `-sanitize=thread` calls this at the beginning of each function.
 void __tsan_func_entry(void *caller) {
     (void)caller;
     if (!rl_active) return;
     rl_place place = RL_CALLER;
-    uintptr_t *last = &entered[place.pc / 8 % 1024];
-    if (*last == place.pc) return rl_clean_top_of_stack();
-    if (!rl_is_known_entry(place.pc)) meet_function(place);
-    if (rl_is_known_entry(place.pc)) *last = place.pc;
+    if (rl_is_known_entry(place.pc)) return rl_clean_top_of_stack();
+    meet_function(place);
     rl_clean_stack();
 }
 

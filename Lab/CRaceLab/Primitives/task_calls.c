@@ -28,7 +28,6 @@
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
-#include <link.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -37,24 +36,9 @@
 
 // MARK: - The library
 
-static uintptr_t runtime_start, runtime_end;
+static library runtime;
 
-static int find_code(struct dl_phdr_info *info, size_t size, void *inside) {
-    (void)size;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-        const uintptr_t start = info->dlpi_addr + segment->p_vaddr;
-        const bool is_it = segment->p_type == PT_LOAD && (segment->p_flags & PF_X) &&
-                           (uintptr_t)inside - start < segment->p_memsz;
-        if (!is_it) continue;
-        runtime_start = start;
-        runtime_end = start + segment->p_memsz;
-        return 1;
-    }
-    return 0;
-}
-
-static bool is_in_runtime(uintptr_t pc) { return pc - runtime_start < runtime_end - runtime_start; }
+static bool is_in_runtime(uintptr_t pc) { return pc - runtime.start < runtime.end - runtime.start; }
 
 // MARK: - Events of the runtime
 
@@ -455,7 +439,7 @@ static void *find_out(void *unused) {
     void (**acquires)(const void *) = dlsym(RTLD_DEFAULT, "_swift_tsan_acquire");
     void (**releases)(const void *) = dlsym(RTLD_DEFAULT, "_swift_tsan_release");
     if (!acquires || !releases) return trial.obstacle = "the runtime tells nothing", NULL;
-    dl_iterate_phdr(find_code, dlsym(RTLD_NEXT, "swift_task_switch"));
+    runtime = rl_library_with((uintptr_t)dlsym(RTLD_NEXT, "swift_task_switch"));
     is_finding_out = true;
     *acquires = acquire;
     *releases = release;

@@ -36,10 +36,7 @@ static call_site *slot_of(uintptr_t pc) {
     return &call_sites[at];
 }
 
-/// The entry of a call site, valid until the next call. Controlled threads, one of which runs at a
-/// time, share the table. A thread that was given up runs beside them, so it ends here.
-static call_site *call_site_of(uintptr_t pc) {
-    if (me && me->fate == IS_LOST) rl_give_up();
+static __attribute__((noinline)) call_site *new_call_site(uintptr_t pc) {
     if (2 * call_site_count >= call_site_capacity) {
         call_site *old = call_sites;
         size_t old_capacity = call_site_capacity;
@@ -50,11 +47,18 @@ static call_site *call_site_of(uintptr_t pc) {
         rl_discard(old);
     }
     call_site *site = slot_of(pc);
-    if (!site->pc) {
-        site->pc = pc;
-        call_site_count++;
-    }
+    site->pc = pc;
+    call_site_count++;
     return site;
+}
+
+/// The entry of a call site, valid until the next call. Controlled threads, one of which runs at a
+/// time, share the table. A thread that was given up runs beside them, so it ends here.
+static call_site *call_site_of(uintptr_t pc) {
+    if (me && me->fate == IS_LOST) rl_give_up();
+    if (call_site_capacity == 0) return new_call_site(pc);
+    call_site *site = slot_of(pc);
+    return site->pc ? site : new_call_site(pc);
 }
 
 // MARK: - The program and the toolchain
@@ -436,19 +440,14 @@ void rl_note_sanitized(uintptr_t pc) {
     if (is_known) call_site_of(start)->is_sanitized = true;
 }
 
-static bool is_in_lab(uintptr_t pc) {
-    uintptr_t start = 0;
-    rl_line line;
-    if (rl_size_of_function(pc, &start) == 0 || !rl_find_line(start, &line) || !line.folder)
-        return true;
-    return strstr(line.folder, "Lab/RaceLab/") != NULL;
-}
-
 bool rl_is_in_lab(uintptr_t pc) {
     if (call_site_of(pc)->lab_is_known) return call_site_of(pc)->is_in_lab;
+    uintptr_t start = 0;
+    rl_line line = {0};
     rl_ignore();
-    const bool is_in = is_in_lab(pc);
+    const bool is_known = rl_size_of_function(pc, &start) > 0 && rl_find_line(start, &line);
     rl_attend();
+    const bool is_in = !is_known || !line.folder || strstr(line.folder, "Lab/RaceLab/");
     call_site_of(pc)->lab_is_known = true;
     return call_site_of(pc)->is_in_lab = is_in;
 }

@@ -6,9 +6,9 @@
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
 #include "Platform/memory.h"
+#include "Symbols/libraries.h"
 
 #include <fcntl.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,44 +119,24 @@ static void read_file(image *i, const char *path) {
     read_sections(i, (reader){memory, (const uint8_t *)memory + size});
 }
 
-static image *read_image(const struct dl_phdr_info *info, uintptr_t start, uintptr_t end) {
+static image *read_image(library from) {
     image *i = rl_allocate(sizeof *i, "the line table of a library");
-    *i = (image){.bias = info->dlpi_addr, .start = start, .end = end, .next = images};
+    *i = (image){.bias = from.bias, .start = from.start, .end = from.end, .next = images};
     images = i;
-    bool is_program = !info->dlpi_name || !*info->dlpi_name;
-    read_file(i, is_program ? "/proc/self/exe" : info->dlpi_name);
+    read_file(i, *from.path ? from.path : "/proc/self/exe");
     return i;
-}
-
-typedef struct {
-    uintptr_t pc;
-    image *found;
-} search_for_image;
-
-static int look_at_image(struct dl_phdr_info *info, size_t size, void *argument) {
-    (void)size;
-    search_for_image *search = argument;
-    uintptr_t start = UINTPTR_MAX, end = 0;
-    for (int k = 0; k < info->dlpi_phnum; k++) {
-        const Elf64_Phdr *segment = &info->dlpi_phdr[k];
-        if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X)) continue;
-        uintptr_t from = info->dlpi_addr + segment->p_vaddr;
-        if (from < start) start = from;
-        if (from + segment->p_memsz > end) end = from + segment->p_memsz;
-    }
-    if (search->pc < start || search->pc >= end) return 0;
-    search->found = read_image(info, start, end);
-    return 1;
 }
 
 image *rl_image_of(uintptr_t pc) {
     pthread_mutex_lock(&reading);
     image *i = images;
     while (i && (pc < i->start || pc >= i->end)) i = i->next;
-    search_for_image search = {.pc = pc, .found = i};
-    if (!i) dl_iterate_phdr(look_at_image, &search);
+    if (!i) {
+        const library found = rl_library_with(pc);
+        if (found.path) i = read_image(found);
+    }
     pthread_mutex_unlock(&reading);
-    return search.found;
+    return i;
 }
 
 // MARK: - Lookups

@@ -8,6 +8,10 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#if defined(__linux__)
+#include <link.h>
+#endif
+
 static bool begins_with_any(const char *text, const char *const *beginnings) {
     for (; *beginnings; beginnings++)
         if (strncmp(text, *beginnings, strlen(*beginnings)) == 0) return true;
@@ -89,35 +93,44 @@ bool rl_is_global(uintptr_t address) {
 }
 
 #if defined(__linux__)
-#include <link.h>
 
-static struct {
-    bool is_known;
-    uintptr_t start, end;
-} runtime;
+typedef struct {
+    uintptr_t address;
+    library found;
+} search;
 
-static int look_at_library(struct dl_phdr_info *info, size_t size, void *inside) {
+static int look_at_library(struct dl_phdr_info *info, size_t size, void *argument) {
     (void)size;
+    search *s = argument;
     uintptr_t start = UINTPTR_MAX, end = 0;
     for (int k = 0; k < info->dlpi_phnum; k++) {
-        const Elf64_Phdr *segment = &info->dlpi_phdr[k];
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[k];
         if (segment->p_type != PT_LOAD) continue;
         const uintptr_t from = info->dlpi_addr + segment->p_vaddr;
         if (from < start) start = from;
         if (from + segment->p_memsz > end) end = from + segment->p_memsz;
     }
-    if ((uintptr_t)inside < start || (uintptr_t)inside >= end) return 0;
-    // A program that contains the runtime has variables of its own there.
-    if (info->dlpi_name && *info->dlpi_name) runtime.start = start, runtime.end = end;
+    if (s->address < start || s->address >= end) return 0;
+    s->found = (library){info->dlpi_name, info->dlpi_addr, start, end};
     return 1;
 }
 
+library rl_library_with(uintptr_t address) {
+    search s = {.address = address};
+    dl_iterate_phdr(look_at_library, &s);
+    return s.found;
+}
+
 bool rl_is_in_runtime(uintptr_t address) {
-    if (!runtime.is_known) {
+    static bool is_known;
+    static library runtime;
+    if (!is_known) {
         rl_ignore();
-        dl_iterate_phdr(look_at_library, dlsym(RTLD_NEXT, "swift_getGenericMetadata"));
+        runtime = rl_library_with((uintptr_t)dlsym(RTLD_NEXT, "swift_getGenericMetadata"));
         rl_attend();
-        runtime.is_known = true;
+        // A program that contains the runtime has variables of its own there.
+        if (!runtime.path || !*runtime.path) runtime = (library){0};
+        is_known = true;
     }
     return address - runtime.start < runtime.end - runtime.start;
 }

@@ -14,6 +14,15 @@ typedef enum {
 
 origin rl_find_origin(uintptr_t pc);
 
+/// A library, or the program, whose path is empty. `bias` is what is added to the addresses in its file.
+typedef struct {
+    const char *path;
+    uintptr_t bias, start, end;
+} library;
+
+/// The library that contains an address; 0 everywhere if there is none. On Linux.
+library rl_library_with(uintptr_t address);
+
 /// Whether an address is in the static data of the program or a library.
 bool rl_is_global(uintptr_t address);
 /// Whether an address is in the static data of the Swift runtime: metadata, which generic code reads at

@@ -147,8 +147,8 @@ final class Explorer {
         if inconclusive == nil, !firstCanBeRepeated() {
             inconclusive = LikelyCause(lastPlaces).inconclusive
         }
-        if let change = olderChange, change.isCause(of: inconclusive, isWarm: isWarm) {
-            inconclusive = LikelyCause.stateLeft(at: change.place)
+        if let change = olderChange, change.explains(inconclusive, isWarm: isWarm) {
+            inconclusive = change.inconclusive
         }
         found.all = tallies.sorted { left, right in
             (left.key.kind, left.value.firstSeen) < (right.key.kind, right.value.firstSeen)
@@ -221,25 +221,6 @@ final class Explorer {
         guard olderChange?.isOfSetUp ?? true, summary.older_change != 0 else { return }
         olderChange = OlderChange(
             place: UInt(summary.older_change), isOfSetUp: summary.is_change_of_set_up)
-    }
-
-    /// A change of memory that is older than the run.
-    private struct OlderChange {
-        let place: UInt
-        /// It may be a counter, or the end of an object of an earlier exploration.
-        let isOfSetUp: Bool
-
-        func isCause(
-            of inconclusive: Exploration.Inconclusive?, isWarm: @autoclosure () -> Bool
-        ) -> Bool {
-            switch inconclusive {
-            case nil: !isOfSetUp && isWarm()
-            case .notDeterministic: true
-            // A guess from words in the source.
-            case .notDeterministicBecauseOf: !isOfSetUp
-            default: false
-            }
-        }
     }
 
     /// Resets the tally before the engine starts over.

@@ -68,16 +68,6 @@ struct LikelyCause {
         return nil
     }
 
-    /// The reason if the first run has changed memory that later runs find changed.
-    static func stateLeft(at place: UInt) -> Exploration.Inconclusive {
-        guard let site = Symbols.sites(of: [place])[place] else { return .notDeterministic }
-        return .notDeterministicBecauseOf(
-            place: "\(site.file):\(site.line)",
-            text: SourceText.line(site.line, of: site.path) ?? "",
-            reason: "it changes state that is older than the run, so the runs begin with different "
-                + "states; create it within the scenario")
-    }
-
     private func inconclusive(
         _ line: Int, _ path: String, _ text: String, _ reason: String
     ) -> Exploration.Inconclusive {
@@ -103,4 +93,35 @@ struct LikelyCause {
             "work that is sent there is not seen by the lab"
         ),
     ]
+}
+
+/// A change of memory that is older than the run, in the first run. Later runs begin with another state.
+struct OlderChange {
+    let place: UInt
+    /// It may be a counter, or the end of an object of an earlier exploration.
+    let isOfSetUp: Bool
+
+    /// Whether it is the reason that there is no verdict, or may not be one.
+    ///
+    /// - Parameter isWarm: whether the first run did something that the same run did not do later.
+    func explains(
+        _ inconclusive: Exploration.Inconclusive?, isWarm: @autoclosure () -> Bool
+    ) -> Bool {
+        switch inconclusive {
+        case nil: !isOfSetUp && isWarm()
+        case .notDeterministic: true
+        // A guess from words in the source.
+        case .notDeterministicBecauseOf: !isOfSetUp
+        default: false
+        }
+    }
+
+    var inconclusive: Exploration.Inconclusive {
+        guard let site = Symbols.sites(of: [place])[place] else { return .notDeterministic }
+        return .notDeterministicBecauseOf(
+            place: Exploration.Site.name(site),
+            text: SourceText.line(site.line, of: site.path) ?? "",
+            reason: "it changes state that is older than the run, so the runs begin with different "
+                + "states; create it within the scenario")
+    }
 }

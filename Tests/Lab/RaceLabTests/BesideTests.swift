@@ -106,6 +106,7 @@
             }
         }
 
+        nonisolated(unsafe) private static var balance = 100
         nonisolated(unsafe) private static var isWarm = [false, false, false]
 
         /// Only the very first run has this race.
@@ -266,6 +267,9 @@
             Program("state that an earlier run", "inconclusive") { shared, _ in
                 shared.lock.withLock { last += 1 }
                 shared.value += last
+            },
+            Program("state that an earlier run", "inconclusive") { _, _ in
+                if balance >= 80 { balance -= 80 }
             },
             Program("state that an earlier run", "inconclusive") { shared, _ in
                 warm(shared, 0)

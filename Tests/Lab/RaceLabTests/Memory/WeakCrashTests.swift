@@ -23,6 +23,22 @@ struct WeakCrashTests {
         }
     }
 
+    private static func relaxed(inTasks: Bool) -> @Sendable (Scenario) -> Void {
+        { scenario in
+            let number = Box(Atomic(0))
+            let store = { number.value.store(1, ordering: .relaxed) }
+            let load = { precondition(number.value.load(ordering: .relaxed) == 0, "stored") }
+            if inTasks {
+                scenario.task("stores") { store() }
+                scenario.task("loads") { load() }
+            } else {
+                scenario.thread("stores") { store() }
+                scenario.thread("loads") { load() }
+            }
+            scenario.outcome { "\(number.value.load(ordering: .relaxed))" }
+        }
+    }
+
     private static func program(
         _ description: String, _ reason: String, outcomes: Set<String> = ["[0]"],
         _ describe: @escaping @Sendable (Scenario) -> Void
@@ -40,22 +56,8 @@ struct WeakCrashTests {
             "the code under test ends the process", "'loads' ends the process with status 0",
             whenStored { exit(0) }),
         program("a stack overflow", "'loads' overflows its stack", whenStored { overflow(0) }),
-        program("relaxed orderings", ": stored", outcomes: ["1"]) { scenario in
-            let number = Box(Atomic(0))
-            scenario.thread("stores") { number.value.store(1, ordering: .relaxed) }
-            scenario.thread("loads") {
-                precondition(number.value.load(ordering: .relaxed) == 0, "stored")
-            }
-            scenario.outcome { "\(number.value.load(ordering: .relaxed))" }
-        },
-        program("in a task", ": stored", outcomes: ["1"]) { scenario in
-            let number = Box(Atomic(0))
-            scenario.task("stores") { number.value.store(1, ordering: .relaxed) }
-            scenario.task("loads") {
-                precondition(number.value.load(ordering: .relaxed) == 0, "stored")
-            }
-            scenario.outcome { "\(number.value.load(ordering: .relaxed))" }
-        },
+        program("relaxed orderings", ": stored", outcomes: ["1"], relaxed(inTasks: false)),
+        program("in a task", ": stored", outcomes: ["1"], relaxed(inTasks: true)),
         program("an exchange that fails", "claimed twice", outcomes: ["true"]) { scenario in
             let isClaimed = Box(Atomic(false))
             let claim = {
