@@ -1,8 +1,8 @@
 import Synchronization
 
 extension AWPromise {
-    /// Waits for all promises. Fulfilled with their values, in the order of the
-    /// promises, or rejected with the error of the first that is rejected. The
+    /// Returns a promise of the values of all promises, in their order. It is
+    /// rejected with the error of the first promise that is rejected. The
     /// others are not cancelled, but their outcomes are ignored.
     ///
     /// An empty array fulfills it at once. A promise may occur twice. (The
@@ -23,8 +23,8 @@ extension AWPromise {
         return promise
     }
 
-    /// Waits for promises of different types. Fulfilled with a tuple of their
-    /// values, or rejected with the error of the first that is rejected.
+    /// Returns a promise of the values of promises of different types, a tuple.
+    /// It is rejected with the error of the first that is rejected.
     ///
     /// ```swift
     /// AWPromise.all(name, age).then { name, age in … }
@@ -51,8 +51,8 @@ extension AWPromise {
         return promise
     }
 
-    /// Waits for all promises, and is never rejected: fulfilled with their
-    /// outcomes, in the order of the promises. An empty array fulfills it at
+    /// Returns a promise of the outcomes of all promises, in the order of the
+    /// promises, which is never rejected. An empty array fulfills it at
     /// once.
     public static func allSettled<Part>(
         _ promises: [AWPromise<Part>]

@@ -3,8 +3,8 @@ import Synchronization
 
 extension AWPromise {
     /// Starts work for each input, and never lets more than `limit` promises be
-    /// pending at a time. Fulfilled with their values in the order of the
-    /// inputs, or rejected with the first error, after which no work is
+    /// pending at a time. Returns a promise of their values, in the order
+    /// of the inputs, rejected with the first error, after which no work is
     /// started. Work in flight continues, but its outcome is ignored.
     ///
     /// `inputs` is iterated once, lazily, by one thread at a time, so it may be

@@ -1,8 +1,8 @@
 import Dispatch
 import Synchronization
 
-/// The right to cancel work. The work receives the ``token``, which it can
-/// check and observe.
+/// Cancels work. The work receives the ``token``, which it can check and
+/// observe.
 ///
 /// (From Bolts, which took it from .NET.)
 public final class CancellationSource: Sendable {
@@ -20,7 +20,7 @@ public final class CancellationSource: Sendable {
     public func cancel() { token.cancel() }
 }
 
-/// Tells work whether it is cancelled. Any number of threads may use it.
+/// Reports whether work is cancelled. Any number of threads may use it.
 ///
 /// It may outlive its source. Then only the tokens that the source was linked
 /// to can cancel it.
@@ -74,8 +74,8 @@ public final class CancellationToken: Sendable {
         if isCancelled { throw CancellationError() }
     }
 
-    /// Calls `function` when the work is cancelled, or at once if it already
-    /// is. `function` runs at most once, where `dispatcher` decides. It is
+    /// Calls `function` when the work is cancelled, even if that was before.
+    /// `function` runs at most once, where `dispatcher` decides. It is
     /// released without a call when the token is freed. Withdraw the
     /// observation when the work is done: the token may live long.
     @discardableResult

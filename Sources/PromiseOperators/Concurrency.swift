@@ -8,7 +8,7 @@ extension AWPromise {
     /// `CancellationError` and leaves no observer on the promise.
     public var value: Value {
         get async throws {
-            // A settled promise may still be calling its handlers.
+            // Does not wait for handlers that are still being called.
             if let result { return try result.get() }
             let here = ImmediateDispatcher()
             let (answer, resolver) = Self.pending()
@@ -50,8 +50,8 @@ extension AWPromise {
         }
         let here = ImmediateDispatcher()
         if let observation = token?.observe(on: here, { task.cancel() }) {
-            // The token must live as long as the task: a linked one is
-            // cancelled through its parents, which do not hold it.
+            // The token must live as long as the task: those to
+            // which it is linked cancel it, and do not hold it.
             promise.observe(on: here) { _ in
                 withExtendedLifetime(token) { observation.withdraw() }
             }

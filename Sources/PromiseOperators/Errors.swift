@@ -1,6 +1,6 @@
 import Dispatch
 
-// Operators of a single chain. All are made from `continueWith`.
+// Operators of a single chain. Most are made from `continueWith`.
 //
 // Each `function` runs at most once, where `dispatcher` decides. If it throws,
 // the new promise is rejected with that error.
@@ -67,7 +67,7 @@ extension AWPromise {
 
     /// Calls `function` when the promise is settled, waits for the promise that
     /// it returns, and passes the outcome on. If that promise is rejected, its
-    /// error is passed on instead, as JavaScript's `finally` does.
+    /// error is passed on instead, as in JavaScript's `finally`.
     @discardableResult
     public func always<Ignored>(
         on dispatcher: any Dispatcher = DispatchQueue.main,
@@ -80,9 +80,9 @@ extension AWPromise {
         }
     }
 
-    /// Rejects the promise with ``OperatorError/invalidValue`` if `isValid`
-    /// returns `false` for the value. For another error, throw it. (From Google
-    /// Promises.)
+    /// The new promise is rejected with ``OperatorError/invalidValue`` if
+    /// `isValid` is `false` for the value. For another error, throw it. (From
+    /// Google Promises.)
     @discardableResult
     public func validate(
         on dispatcher: any Dispatcher = DispatchQueue.main,

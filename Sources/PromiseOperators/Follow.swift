@@ -1,6 +1,6 @@
 extension Resolver {
     /// Observes `source`, and settles `promise`, the promise of this resolver,
-    /// with what `decide` makes of the outcome. If `decide` returns `nil`,
+    /// with the outcome that `decide` returns. If `decide` returns `nil`,
     /// the promise stays pending.
     ///
     /// `decide` runs at most once, on the thread that calls the handlers of
@@ -27,7 +27,7 @@ extension Resolver {
             Nesting.run { self.settle(decision) }
         }
         // The source holds the promise, through this resolver. An observation
-        // holds no promise, or there would be a cycle.
+        // does not hold its source, so there is no cycle.
         promise.observe(on: here) { _ in observation.withdraw() }
     }
 

@@ -38,7 +38,7 @@ public final class ManualClock: PromiseClock {
 
     public init() {}
 
-    /// The sum of the durations by which the clock was advanced.
+    /// The time on this clock, which starts at zero.
     public var now: Duration { state.withLock { $0.now } }
 
     /// The number of scheduled calls. A test can check that none is left.
@@ -70,7 +70,7 @@ public final class ManualClock: PromiseClock {
     }
 
     private func cancel(_ number: Int) {
-        // The function is moved out of the lock, and freed after the unlock.
+        // The function leaves the state here, and is freed after the unlock.
         _ = state.withLock { state in
             state.calls.firstIndex { $0.number == number }.map {
                 state.calls.remove(at: $0)

@@ -72,7 +72,7 @@ private final class Timer: Sendable {
 }
 
 extension Duration {
-    /// The same duration, or the longest that a dispatch interval can express.
+    /// The same duration, within what a dispatch interval can express.
     var dispatchInterval: DispatchTimeInterval {
         let (seconds, attoseconds) = components
         let (product, isTooLong) = seconds.multipliedReportingOverflow(

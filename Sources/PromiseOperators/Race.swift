@@ -1,5 +1,5 @@
 extension AWPromise {
-    /// Settles with the outcome, value or error, of the first promise to settle.
+    /// Returns a promise with the outcome of the first promise to settle.
     /// If several are settled already, the first in the array wins.
     ///
     /// For an empty array it is rejected with ``OperatorError/noPromises``, as
@@ -14,7 +14,7 @@ extension AWPromise {
         return promise
     }
 
-    /// Fulfilled with the value of the first promise that is fulfilled. If all
+    /// Returns a promise of the value of the first that is fulfilled. If all
     /// are rejected, it is rejected with ``OperatorError/allRejected(_:)``.
     ///
     /// For an empty array it is rejected with ``OperatorError/noPromises``.

@@ -2,8 +2,8 @@ import Dispatch
 
 extension AWPromise {
     /// Combines the values of promises, in the order of the promises, starting
-    /// with `initial`. It is rejected with the first error in that order, or
-    /// with what `combine` throws.
+    /// with `initial`. The new promise is rejected with the first error in
+    /// this order, or with what `combine` throws.
     ///
     /// `combine` runs at most once for each promise, where `dispatcher`
     /// decides, one call after the other. (From Google Promises.)

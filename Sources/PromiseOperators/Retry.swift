@@ -2,12 +2,12 @@ import Dispatch
 
 extension AWPromise {
     /// Starts work, and starts it again if it fails, up to `attempts` times in
-    /// all. Fulfilled with the value of the first success, or rejected with the
-    /// last error.
+    /// all. The promise has the value of the first success, or the error of
+    /// the last attempt.
     ///
     /// After failed attempt number n it waits for `delay(n)`. It gives up early
-    /// if `condition` returns `false` for the error, which it does for a
-    /// cancellation by default.
+    /// if `condition` returns `false` for the error. The default does that for
+    /// a cancellation.
     ///
     /// `work` gets the number of the attempt, from 1. `work` and `condition`
     /// run where `dispatcher` decides, one at a time; what they throw is the
@@ -27,7 +27,7 @@ extension AWPromise {
         },
         _ work: @escaping @Sendable (Int) throws -> AWPromise<Value>
     ) -> AWPromise<Value> {
-        precondition(attempts > 0, "there is always a first attempt")
+        precondition(attempts > 0, "attempts must be at least 1")
         let (promise, resolver) = pending()
 
         @Sendable func start(_ number: Int) {

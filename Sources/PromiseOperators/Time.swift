@@ -1,4 +1,4 @@
-// Operators that need a clock. Their promises are settled where the clock makes
+// Operators that need a clock. What the clock settles is settled where it makes
 // its calls: on a queue of the system, or on the thread that advances a
 // `ManualClock`.
 

@@ -53,7 +53,7 @@ public final class AWPromise<Value> {
     ///
     /// `function` runs on the thread that calls `resolve`. If the promise is
     /// already fulfilled, it runs at once on the calling thread. There is one
-    /// slot: a second `then` replaces the first.
+    /// slot: while the promise is pending, a second `then` replaces the first.
     @discardableResult
     public func then<Next>(
         _ function: @escaping (Value) throws -> Next

@@ -1,6 +1,6 @@
 /// Stage 2: the same promise with a list of handlers. It settles once, calls
 /// each handler once, in the order of registration, and flattens promises that
-/// are returned from `then`.
+/// handlers return.
 ///
 /// Use it on one thread only, because it has no lock. Even there it has bugs.
 public final class AWPromise<Value> {
@@ -42,7 +42,7 @@ public final class AWPromise<Value> {
     /// Runs `block` at once, on the calling thread, and passes it two
     /// functions: `resolve` for success and `reject` for failure. The first
     /// call of either function settles the promise; all later calls are
-    /// ignored. Handlers run inside that first call.
+    /// ignored.
     public init(
         block: (
             _ resolve: @escaping ResolveFunction,
@@ -95,7 +95,7 @@ public final class AWPromise<Value> {
     /// is rejected with that error.
     ///
     /// `function` runs at most once: inside the call that fulfills the promise,
-    /// or before `then` returns if the promise is already fulfilled.
+    /// or, if that has returned, before `then` returns.
     @discardableResult
     public func then<Next>(
         _ function: @escaping (Value) throws -> Next
@@ -136,7 +136,7 @@ public final class AWPromise<Value> {
     /// number of times, at any time, and does not affect any `then`.
     ///
     /// `function` runs at most once: inside the call that rejects the promise,
-    /// or before `error` returns if the promise is already rejected.
+    /// or, if that has returned, before `error` returns.
     public func error(_ function: @escaping RejectFunction) {
         observe { outcome in
             if case .failure(let error) = outcome { function(error) }

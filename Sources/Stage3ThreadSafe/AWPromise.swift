@@ -24,7 +24,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
         case settled(Outcome)
     }
 
-    /// A handler, its dispatcher, and the observer that can withdraw it.
+    /// A handler, its dispatcher, and the observer that identifies it.
     private struct Entry {
         let observer: Observer?
         let dispatcher: any Dispatcher
@@ -95,7 +95,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
     // MARK: - Settling and observing
 
     /// Settles the promise, and returns whether this call was the first one.
-    /// `callbacks` is the queue of the calling thread; `nil` outside a handler.
+    /// `callbacks` is the queue to add to. If it is `nil`, this call makes one.
     @discardableResult
     func settle(
         _ outcome: Outcome, _ callbacks: CallbackQueue? = nil
@@ -164,7 +164,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
     /// If `function` throws, or if this promise is rejected, the new promise
     /// is rejected with that error.
     ///
-    /// `function` runs at most once, where `dispatcher` decides. If that is a
+    /// `function` runs at most once, where `dispatcher` decides. On a dispatch
     /// queue, it runs neither inside this call nor inside the call that
     /// fulfills the promise.
     @discardableResult
@@ -190,9 +190,9 @@ public final class AWPromise<Value: Sendable>: Sendable {
         continueWith(on: dispatcher) { try function($0.get()) }
     }
 
-    /// Ends a chain: calls `function` with the error if this promise, or any
-    /// promise before it in the chain, is rejected. It can be called any
-    /// number of times, at any time, and does not affect any `then`.
+    /// Ends a chain: calls `function` with the error that rejects this promise,
+    /// which may come from a promise before it. It can be called any number of
+    /// times, at any time, and does not affect any `then`.
     ///
     /// `function` runs at most once, where `dispatcher` decides.
     public func error(
@@ -269,8 +269,8 @@ final class CallbackQueue {
 
     private var waiting: [Callback] = []
 
-    /// Adds `callback` to `queue`. If that is `nil`, calls `callback` now, and
-    /// then every callback that was added meanwhile, in order.
+    /// Adds `callback` to `queue`. If that is `nil`, makes a queue, calls
+    /// `callback`, and then every callback that is added to it, in order.
     static func run(on queue: CallbackQueue?, _ callback: @escaping Callback) {
         if let queue { return queue.waiting.append(callback) }
         let queue = CallbackQueue()

@@ -52,7 +52,7 @@ final class Observer: Sendable {}
 public struct Observation: Sendable {
     fileprivate let withdrawal: @Sendable () -> Void
 
-    /// Makes the promise release the function and all that it captured, unless
-    /// it is already calling handlers. Any thread may call this; linear time.
+    /// Makes the promise release the function and its captures, unless handlers
+    /// are being called already. Any thread may call this; linear time.
     public func withdraw() { withdrawal() }
 }

@@ -6,8 +6,8 @@ import Synchronization
 /// or writes the state without the lock: no thread sees a half-made change.
 ///
 /// What is still wrong: handlers are called while the lock is held. A handler
-/// that uses its own promise locks the same lock again, which is a deadlock
-/// or a crash, and one that waits for another thread may wait forever.
+/// that uses its own promise locks the same lock again: a deadlock or
+/// a crash. A handler that waits for another thread may wait forever.
 public final class AWPromise<Value: Sendable>: Sendable {
     public typealias Outcome = Result<Value, any Error>
     public typealias ResolveFunction = @Sendable (Value) -> Void
@@ -130,7 +130,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
     /// promise before it in the chain, is rejected. It can be called any
     /// number of times, at any time, and does not affect any `then`.
     ///
-    /// `function` runs at most once, on the same thread as a handler of `then`.
+    /// `function` runs at most once, where a handler of `then` would run.
     public func error(_ function: @escaping RejectFunction) {
         observe { outcome in
             if case .failure(let error) = outcome { function(error) }

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Step B, call outside: no handler runs while the lock is held.
 ///
-/// Under the lock, only the state changes. Each change returns the handlers to
-/// call, and they are called after the unlock. So a handler may register
+/// Under the lock, only the state changes, and what to call is decided. The
+/// calls follow after the unlock. So a handler may register
 /// another one, settle a promise, or wait for a thread.
 ///
 /// What is still wrong: the order. A handler that is registered while others
@@ -132,7 +132,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
     /// promise before it in the chain, is rejected. It can be called any
     /// number of times, at any time, and does not affect any `then`.
     ///
-    /// `function` runs at most once, on the same thread as a handler of `then`.
+    /// `function` runs at most once, where a handler of `then` would run.
     public func error(_ function: @escaping RejectFunction) {
         observe { outcome in
             if case .failure(let error) = outcome { function(error) }

@@ -157,7 +157,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
     /// promise before it in the chain, is rejected. It can be called any
     /// number of times, at any time, and does not affect any `then`.
     ///
-    /// `function` runs at most once, on the same thread as a handler of `then`.
+    /// `function` runs at most once, where a handler of `then` would run.
     public func error(_ function: @escaping RejectFunction) {
         observe { outcome in
             if case .failure(let error) = outcome { function(error) }

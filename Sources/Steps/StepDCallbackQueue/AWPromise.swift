@@ -68,8 +68,8 @@ public final class AWPromise<Value: Sendable>: Sendable {
 
     // MARK: - Settling and observing
 
-    /// Settles the promise. Later calls do nothing. `callbacks` is the queue of
-    /// the calling thread; `nil` outside a handler.
+    /// Settles the promise. Later calls do nothing. `callbacks` is the queue to
+    /// add to. If it is `nil`, this call makes one.
     private func settle(
         _ outcome: Outcome, _ callbacks: CallbackQueue? = nil
     ) {
@@ -165,7 +165,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
     /// promise before it in the chain, is rejected. It can be called any
     /// number of times, at any time, and does not affect any `then`.
     ///
-    /// `function` runs at most once, on the same thread as a handler of `then`.
+    /// `function` runs at most once, where a handler of `then` would run.
     public func error(_ function: @escaping RejectFunction) {
         observe { outcome, _ in
             if case .failure(let error) = outcome { function(error) }
@@ -184,8 +184,8 @@ private final class CallbackQueue {
 
     private var waiting: [Callback] = []
 
-    /// Adds `callback` to `queue`. If that is `nil`, calls `callback` now, and
-    /// then every callback that was added meanwhile, in order.
+    /// Adds `callback` to `queue`. If that is `nil`, makes a queue, calls
+    /// `callback`, and then every callback that is added to it, in order.
     static func run(on queue: CallbackQueue?, _ callback: @escaping Callback) {
         if let queue { return queue.waiting.append(callback) }
         let queue = CallbackQueue()

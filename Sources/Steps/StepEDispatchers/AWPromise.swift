@@ -1,11 +1,11 @@
 import Dispatch
 import Synchronization
 
-/// Step E, dispatchers: a handler that is passed to a queue never runs inside
-/// `then`.
+/// Step E, dispatchers: a handler that runs on a `DispatchQueue` never runs
+/// inside `then`.
 ///
 /// What is still wrong: a promise whose two functions are released without a
-/// call stays pending. Freeing a long chain of them overflows the stack.
+/// call stays pending. Freeing a long pending chain overflows the stack.
 public final class AWPromise<Value: Sendable>: Sendable {
     public typealias Outcome = Result<Value, any Error>
     public typealias ResolveFunction = @Sendable (Value) -> Void
@@ -79,8 +79,8 @@ public final class AWPromise<Value: Sendable>: Sendable {
 
     // MARK: - Settling and observing
 
-    /// Settles the promise. Later calls do nothing. `callbacks` is the queue of
-    /// the calling thread; `nil` outside a handler.
+    /// Settles the promise. Later calls do nothing. `callbacks` is the queue to
+    /// add to. If it is `nil`, this call makes one.
     private func settle(
         _ outcome: Outcome, _ callbacks: CallbackQueue? = nil
     ) {
@@ -136,7 +136,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
     /// If `function` throws, or if this promise is rejected, the new promise
     /// is rejected with that error.
     ///
-    /// `function` runs at most once, where `dispatcher` decides. If that is a
+    /// `function` runs at most once, where `dispatcher` decides. On a dispatch
     /// queue, it runs neither inside this call nor inside the call that
     /// fulfills the promise.
     @discardableResult
@@ -235,8 +235,8 @@ private final class CallbackQueue {
 
     private var waiting: [Callback] = []
 
-    /// Adds `callback` to `queue`. If that is `nil`, calls `callback` now, and
-    /// then every callback that was added meanwhile, in order.
+    /// Adds `callback` to `queue`. If that is `nil`, makes a queue, calls
+    /// `callback`, and then every callback that is added to it, in order.
     static func run(on queue: CallbackQueue?, _ callback: @escaping Callback) {
         if let queue { return queue.waiting.append(callback) }
         let queue = CallbackQueue()
