@@ -131,9 +131,9 @@ public final class AWPromise<Value> {
         return next
     }
 
-    /// Ends a chain: calls `function` with the error if this promise, or any
-    /// promise before it in the chain, is rejected. It can be called any
-    /// number of times, at any time, and does not affect any `then`.
+    /// Ends a chain: calls `function` with the error that rejects this promise,
+    /// which may come from a promise before it. It can be called any number of
+    /// times, at any time, and does not affect any `then`.
     ///
     /// `function` runs at most once: inside the call that rejects the promise,
     /// or, if that has returned, before `error` returns.

@@ -161,9 +161,9 @@ public final class AWPromise<Value: Sendable>: Sendable {
         return next
     }
 
-    /// Ends a chain: calls `function` with the error if this promise, or any
-    /// promise before it in the chain, is rejected. It can be called any
-    /// number of times, at any time, and does not affect any `then`.
+    /// Ends a chain: calls `function` with the error that rejects this promise,
+    /// which may come from a promise before it. It can be called any number of
+    /// times, at any time, and does not affect any `then`.
     ///
     /// `function` runs at most once, where a handler of `then` would run.
     public func error(_ function: @escaping RejectFunction) {
