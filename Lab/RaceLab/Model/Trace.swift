@@ -103,8 +103,8 @@ extension Exploration {
             /// compare-and-exchange, or a wait that timed out.
             public let failed: Bool
             /// If this is a failed attempt to take a lock right before its release: the thread that
-            /// holds the lock, which makes its next step after the release. If this step waits for
-            /// work in a queue: the thread that sent the work. See ``Exploration/Schedule``.
+            /// holds the lock, which makes its next step after the release. See
+            /// ``Exploration/Schedule``.
             public let before: Int?
             /// The task that it resumes; `nil` if it resumes none.
             public let resumes: Int?
