@@ -49,9 +49,9 @@ extension Exploration {
         /// and outcomes stay the same; the counts become smaller. `false`: explores every order.
         /// Not used together with `preemptionBound`, where it would leave out too much.
         ///
-        /// Retains and releases are seen on Linux for x86-64 only. Elsewhere, all steps depend on
-        /// one another once a weak reference is read, but the steps of a `deinit` create no
-        /// dependency: use `false` if it matters which thread runs a `deinit`.
+        /// Retains and releases are seen on Linux only. Elsewhere, all steps depend on one another
+        /// once a weak reference is read, but the steps of a `deinit` create no dependency: use
+        /// `false` if it matters which thread runs a `deinit`.
         public var reduction = true
         /// What loads of atomic variables can read.
         public enum Memory: String, Sendable, Codable {
