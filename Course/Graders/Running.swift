@@ -57,12 +57,7 @@ extension Requirement {
         switch body(answer) {
         case .unwatched(let run, let stack): return verdictUnwatched(run, stack)
         case .scenario(var options, let describe):
-            // The optimizer moves and removes memory accesses, so what the lab reports of them does
-            // not hold for the source.
-            if isOptimized {
-                options.failingKinds.subtract([.dataRace, .overlap])
-                return verdictOfOneInterleaving(options, describe)
-            }
+            if isOptimized { return verdictOfOneInterleaving(options, describe) }
             let verdict = explored(&options, isolated: isolated, describe)
             guard case .holds(let explored, let coverage, _, _) = verdict else { return verdict }
             if triesWeakerOrderings {
@@ -176,6 +171,9 @@ extension Requirement {
         _ options: Exploration.Options, _ describe: @escaping (Scenario) -> Void
     ) -> Verdict {
         var options = options
+        // The optimizer moves and removes memory accesses, so what the lab reports of them does not
+        // hold for the source.
+        options.failingKinds.subtract([.dataRace, .overlap])
         options.maximumInterleavings = 1
         options.marksPointOfNoReturn = false
         let report = explore(options: options, describe)
