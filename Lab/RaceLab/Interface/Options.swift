@@ -17,8 +17,8 @@ extension Exploration {
         /// Stops after this many runs, including those that repeat an interleaving: see
         /// ``Exploration/redundant``. `nil`: any number.
         public var maximumRuns: Int?
-        /// Begins no further run after this time, which includes that of runs that are made once
-        /// more: see ``reduction``. `nil`: no limit.
+        /// Begins no further run after this time, counted from the beginning, even if the lab has
+        /// started the exploration over meanwhile. `nil`: no limit.
         public var maximumTime: Duration?
         /// Stops after the first interleaving that fails.
         public var stopsAtFirstFailure = false
@@ -103,16 +103,16 @@ extension Exploration.Options {
         ///
         /// The first execution is not drawn: in it, threads continue as long as they can. It shows
         /// how many steps there are. The same seed draws the same interleavings, also in a child
-        /// process. Failures are counted, reduced to the fewest switches, and replayed as ever.
+        /// process. Failures are counted, reduced to the fewest switches, and replayed as usual.
         /// ``reduction`` is not used, and ``preemptionBound`` is.
         case sampled(Sampling, runs: Int, seed: UInt64)
     }
 
     /// How interleavings are drawn.
     public enum Sampling: Hashable, Codable, Sendable, CustomStringConvertible {
-        /// At each step, any thread that can go on is equally likely.
+        /// At each step, any thread that can continue is equally likely.
         case randomWalk
-        /// The threads get random priorities, and the one with the highest goes on. At `depth - 1`
+        /// The threads get random priorities, and the one with the highest runs. At `depth - 1`
         /// random steps, the running thread falls back behind all others. A bug that appears as soon
         /// as `depth` steps are in the wrong order is found in each execution with a chance of at
         /// least 1 / (n kᵈ⁻¹), where n is the number of threads, and k the number of steps
