@@ -1,6 +1,6 @@
 import CRaceLab
 
-/// Runs the engine, and answers its calls.
+/// Runs the engine and implements its callbacks.
 extension Explorer {
     func run(
         _ schedule: Exploration.Schedule? = nil, andBeyond: Bool = false, continuing: Bool = false

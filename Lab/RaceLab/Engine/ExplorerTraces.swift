@@ -11,8 +11,8 @@ extension Explorer {
             : trace(of: schedule, learning: learning)
     }
 
-    /// Records the same trace as ``trace(of:learning:)`` and marks the step from which every continuation
-    /// fails.
+    /// Records the same trace as ``trace(of:learning:)`` and marks the step from which every
+    /// continuation fails.
     ///
     /// - Parameters:
     ///   - kind: a continuation fails if it has a finding of this kind or of a more informative one;

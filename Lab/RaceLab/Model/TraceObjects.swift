@@ -47,7 +47,7 @@ extension Exploration.Trace {
             + (mostFrequentFile.map { ["Line numbers refer to \($0)."] } ?? [])
     }
 
-    /// Names the instances that the steps access, if there are several of one class.
+    /// Names the instances that take part, where there are several of one class.
     mutating func name(_ objects: Objects, touched: [Set<UInt>]) {
         for index in steps.indices { steps[index].instance = objects.ownersOfSteps[index] }
         for index in waiting.indices {
@@ -169,7 +169,7 @@ struct Objects {
     }
 
     /// The instance that contains this address, or refers to the lock at it; `nil` unless a step
-    /// accesses the instance.
+    /// accesses the instance or a thread waits for it.
     func owner(of address: UInt) -> Instance? {
         Objects.object(at: address, in: all).flatMap { instances[UInt($0.address)] }
     }

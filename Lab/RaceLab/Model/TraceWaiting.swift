@@ -130,7 +130,7 @@ extension Exploration.Trace.Waiting {
 }
 
 extension Exploration.Trace.Waiting {
-    /// What it waits for, in a few words.
+    /// The queue with its label, or `the lock`.
     package var queueOrLock: String {
         queue.map { $0.isEmpty ? "the queue" : "the queue '\($0)'" } ?? "the lock"
     }

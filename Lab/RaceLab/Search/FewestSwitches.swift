@@ -19,7 +19,7 @@ struct FewestSwitches {
         var switches: UInt32
     }
 
-    /// The steps made so far, and the path to this state. `done` has how many steps of each thread.
+    /// The path to a state. `done` holds the state itself: the number of steps made by each thread.
     private struct State {
         /// The thread that made the last step; -1: none.
         var last: Int
@@ -56,7 +56,7 @@ struct FewestSwitches {
     /// For each step that reads one of several values: the step that stores the next one; or nothing.
     private var nextStores: [Int: Int] = [:]
     private var keepsStores = false
-    /// Of each state, and one row more for the state that is being computed.
+    /// A row for each state, and one more for the state that is being computed.
     private let done: Clock
     /// The states to continue from: the one with the lowest cost first; of equal ones, the one found
     /// first.
@@ -326,7 +326,7 @@ struct FewestSwitches {
         return blocks.reversed()
     }
 
-    /// Whether a step comes before a step in these blocks.
+    /// Whether a step has to come before a step in these blocks.
     private func isNeeded(_ step: Int, in blocks: ArraySlice<Block>) -> Bool {
         // Another value may be old later.
         if keepsStores, rl_chosen_store(execution.steps[step].choice) != 0 { return true }

@@ -14,7 +14,7 @@ struct SearchProgress {
 }
 
 extension Reduction {
-    /// What has been covered when the next run has been chosen, and is not made.
+    /// What has been covered when the next run has been chosen but not made.
     ///
     /// The estimate is that of Knuth ("Estimating the Efficiency of Backtrack Programs", Mathematics
     /// of Computation 1975), as used for the progress of a depth-first search by Kilby, Slaney,
@@ -37,9 +37,9 @@ extension Reduction {
         return progress
     }
 
-    /// How many threads there are that could go first at a node, as far as the last run tells: those
-    /// that make a step later which depends on this one. The search itself learns of most of them
-    /// only in later runs.
+    /// How many other threads could go first at a node, as far as the last run shows: those that
+    /// later make a step which depends on this one. The search itself learns of most of them only
+    /// in later runs.
     private func alternatives(to node: Int) -> Int {
         let step = execution.steps[node]
         var threads: rl_thread_set = 0

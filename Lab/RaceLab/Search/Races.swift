@@ -198,7 +198,7 @@ extension Reduction {
             UInt(execution.record.pointee.steps[first].pc),
             UInt(execution.pending(second.at, second.thread).pc))
         if second.holder != nil, sequence.count == 1 {
-            // An attempt that sleeps is not made any more, so this is explored before it sleeps.
+            // A sleeping attempt is no longer made, so this is explored before the attempt sleeps.
             trees.addFirst(second.choice, to: &nodes[first].wishes)
             return
         }
@@ -213,7 +213,7 @@ extension Reduction {
     /// release, and then the attempt.
     private mutating func explore(attempt second: Int, before missed: Release) {
         if settings.faults & UInt32(RL_FAULT_NO_EARLY_ATTEMPTS) != 0 { return }
-        // There is no room for a sequence if no race is looked for (`orderSteps`).
+        // `orderSteps` looks for no races, and has allocated no `room` for a sequence.
         if limit == 0 { return }
         let step = execution.steps[second]
         let thread = Int(step.thread)

@@ -162,7 +162,7 @@ struct Reduction {
         }
     }
 
-    /// Records as what the executed step at a node counts while its thread sleeps.
+    /// Records the kind as which the executed step at a node counts while its thread sleeps.
     private func noteKind(_ k: Int) {
         let step = execution.steps[k]
         if step.isEarly { return }
@@ -178,7 +178,7 @@ struct Reduction {
         if step.isInRuntime { nodes[k].sleep.inRuntime |= thread }
     }
 
-    /// What the other threads would do instead of the crash is unknown.
+    /// Lets every other thread go first: what it would do instead of the crash is unknown.
     private mutating func letOthersGoBeforeCrash() {
         let last = execution.count - 1
         wishForAll(at: last)
@@ -201,7 +201,7 @@ struct Reduction {
         }
     }
 
-    /// Waits that end without what they wait for.
+    /// Adds wishes for waits that end without what they wait for.
     private mutating func wishForUnprompted(at k: Int) {
         if settings.faults & UInt32(RL_FAULT_NO_EARLY_ATTEMPTS) != 0 { return }
         let could = nodes[k].could
@@ -217,8 +217,8 @@ struct Reduction {
         }
     }
 
-    /// What the steps could read instead. A thread reads all of that before another one makes the
-    /// step, so that its step has been explored when it sleeps.
+    /// Adds wishes for the other values that the steps could read. A thread reads all of them
+    /// before another thread goes first, so that its step has been explored when it sleeps.
     private mutating func wishForOtherValues(from first: Int) {
         let record = execution.record.pointee
         var next = 0
@@ -306,7 +306,7 @@ struct Reduction {
 struct Node {
     /// The threads that can make the step, for each kind of choice.
     var could = rl_alternatives()
-    /// When the search reached this node.
+    /// The sleep set with which the search reached this node.
     var sleep = SleepSet()
     /// The threads whose step from here has been explored …
     var explored: rl_thread_set = 0
@@ -314,7 +314,7 @@ struct Node {
     var exploredEarly: rl_thread_set = 0
     /// … of which these must not sleep in what is explored next.
     var awake: rl_thread_set = 0
-    /// Those that could read one of several values: the tree begins with their other choices.
+    /// The threads that could read one of several values: the tree begins with their other choices.
     var choosers: rl_thread_set = 0
     /// A wakeup tree.
     var wishes: UInt32 = 0

@@ -29,7 +29,7 @@ final class ReferenceCounts {
         places.deallocate()
     }
 
-    /// For another program, in tests.
+    /// Forgets the counts, for another program in tests.
     func forget() {
         known.pointee.type_count = 0
         known.pointee.place_count = 0
