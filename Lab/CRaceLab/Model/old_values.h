@@ -1,5 +1,5 @@
-// Old values: where the memory orderings allow it, an atomic load reads a store to which a newer one
-// has been made.
+// Old values: where the memory orderings allow it, an atomic load reads a store although there is a
+// newer one.
 //
 // The model is RC11 (Lahav, Vafeiadis, Kang, Hur and Dreyer, "Repairing Sequential Consistency in
 // C/C++11", PLDI 2017), with the release sequences of C++20. The modification order of a variable is

@@ -37,7 +37,7 @@ static int effective(int order) {
     return lab.scenario->faults & RL_FAULT_EVERY_ATOMIC_ORDERS ? __ATOMIC_SEQ_CST : order;
 }
 
-/// The ordering of what is called here: that in the source, or the one that is tried instead.
+/// The ordering of the operation at a place: that in the source, or the one that is tried instead.
 static int ordering_of(rl_place place, int kind, int order) {
     rl_summary *s = &lab.summary;
     uint32_t i = 0;
@@ -205,7 +205,7 @@ static bool loads_old(const void *address, rl_place place, int order, atomic_val
     return true;
 }
 
-/// The result of an exchange that always writes: whether the value has changed.
+/// Records the effect of an exchange that always writes. `changes`: it writes another value.
 static void swapped(bool changes, int order) {
     thread *t = my_thread();
     // A thread that writes the same value again publishes what it did before, but it may be
@@ -239,7 +239,7 @@ static bool fails_on_old(const void *address, rl_place place, int order, atomic_
     return true;
 }
 
-/// The result of an exchange that compares first.
+/// Records the effect of an exchange that compares first.
 static void exchanged(uint32_t step, bool done, int order, int order_of_failure) {
     RL_REQUIRE(my_thread()->kind == RL_EXCHANGE, "the last step was no exchange");
     lab.steps[step].failed = !done;

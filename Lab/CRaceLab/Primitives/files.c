@@ -2,7 +2,7 @@
 //
 // A path stands for each name on it, including those in symbolic links, and for the file. Standard
 // output and standard error do not count, nor do devices other than standard input. Sockets may be
-// connected with each other, so all of them are one thing.
+// connected with each other, so all of them count as one.
 //
 // Linux only, where the program's definitions take precedence; see thread.c.
 
@@ -38,8 +38,8 @@ static bool look_up(int folder, const char *path, int flags, struct statx *found
     return exists;
 }
 
-/// The files and folders that this run has made. The system gives the number of a file that was
-/// removed to another.
+/// The files and folders that this run has made. The system reuses the number of a file that was
+/// removed.
 static uint64_t made_files[256];
 static uint32_t made_count;
 

@@ -194,8 +194,8 @@ static bool listen_to_counts(bool on) {
 
 #endif
 
-// Counts are observed only during the run, because that would slow down the judging. Without reduction
-// as well: releases also order what threads do.
+// Counts are observed only during the run: elsewhere that would take time for nothing. They are
+// observed without reduction, too, because releases also order what threads do.
 
 static void begin(void) { lab.listens_to_counts = listen_to_counts(true); }
 

@@ -39,7 +39,7 @@ __attribute__((constructor)) static void make_places(void) {
     of_locks = memory + 1;
 }
 
-/// Returns the number of places if it is none of them.
+/// Returns the index of a place, or the number of places if it is none of them.
 static uint32_t index_of(const places *p, uintptr_t pc) {
     uint32_t i = 0;
     while (i < p->count && p->at[i] != pc) i++;
@@ -151,7 +151,7 @@ void rl_meet_announced(rl_kind kind, uintptr_t address, rl_place place) {
 
 static places by_pointer;
 
-/// What a C function does with the variable, the lab does not see: perhaps it is an atomic operation.
+/// The lab does not see what a C function does with the variable: perhaps an atomic operation.
 void rl_passed_by_pointer(uintptr_t pc) {
     if (!contains(&by_pointer, pc)) {
         if (by_pointer.count == MOST_PLACES) return;

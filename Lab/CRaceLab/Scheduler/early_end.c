@@ -56,7 +56,7 @@ static rl_end crash;
 enum { NO_CRASH, HAS_CRASHED, IS_REPORTED };
 static _Atomic int state;
 
-/// A handler of the program may be there to survive the signal. That of the Swift runtime is not.
+/// Whether the program has a handler, perhaps to survive the signal. Not that of the Swift runtime.
 static bool is_handled_by_program(const struct sigaction *action) {
     if (!(action->sa_flags & SA_SIGINFO) && action->sa_handler == SIG_DFL) return false;
     Dl_info info;
@@ -69,7 +69,7 @@ static void wait_for_report(void) {
     for (int i = 0; i < 1000 && atomic_load(&state) != IS_REPORTED; i++) nanosleep(&moment, NULL);
 }
 
-/// Then the signal comes again, with the action that the program has for it.
+/// Waits for the report. Then the signal comes again, with the program's action for it.
 static void on_crash(int number, siginfo_t *info, void *context) {
     size_t which = 0;
     while (which + 1 < CRASH_COUNT && crashes[which] != number) which++;

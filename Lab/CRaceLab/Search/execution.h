@@ -7,11 +7,11 @@
 /// Whether partial-order reduction is on.
 bool rl_reduces(void);
 void rl_begin_execution(void);
-/// Called before a step is chosen. `is_barrier`: the step is possible only because no other is.
+/// Called before a step is chosen. `is_barrier`: it is possible only because no thread is enabled.
 void rl_come_to_node(const rl_alternatives *could, bool is_barrier);
 /// The next step of each thread, before the step to be chosen.
 const rl_pending *rl_pending_steps(void);
-/// At the last prescribed choice: the sleep set with which the search continues.
+/// At the last prescribed choice: sets the sleep set with which the search continues.
 void rl_fall_asleep_at_branch(void);
 /// The next choice with which the search would continue, or NO_THREAD.
 int64_t rl_wished_choice(void);

@@ -4,7 +4,7 @@
 
 #include "State/state.h"
 
-/// Of a larger block only the beginning is looked at.
+/// The part of a larger block that belongs to the state of a thread: its beginning.
 enum { RL_MOST_BYTES = 1024 };
 
 /// The calling thread has allocated memory: in a run, or while it sets up a scenario.
@@ -13,7 +13,7 @@ void rl_allocated_in_set_up(void *memory, size_t size);
 /// The calling thread frees memory, or moves it.
 void rl_freed(const void *memory);
 
-/// Discards memory of the lab whose address stands for something in this run: it is not used again
+/// Discards memory of the lab whose address identifies something in this run: it is not reused
 /// before the end of the run.
 void rl_discard_after_run(void *memory);
 

@@ -1,5 +1,5 @@
-// The libraries of the process, as the dynamic linker knows them: those of the toolchain and the system,
-// and those of the program.
+// The libraries of the process, as the dynamic linker knows them: those of the toolchain and the
+// system, and those of the program.
 
 #include "Symbols/libraries.h"
 
@@ -31,8 +31,8 @@ static bool is_in_folder_of(const char *path, const char *function) {
     return size > 0 && strncmp(path, info.dli_fname, size) == 0;
 }
 
-/// The libraries of the toolchain and the system are in their folders, and are known by name. A
-/// library of the program may be next to them, or have a name that begins like one of theirs.
+/// The libraries of the system are known by name, those of the toolchain by name and folder. A
+/// library of the program may be in that folder, or have a name that begins like one of theirs.
 static bool is_library_of_toolchain(const char *path) {
     static const char *const of_swift[] = {"libFoundation", "lib_Foundation",   "libswift",
                                            "libdispatch",   "libBlocksRuntime", "libTesting",

@@ -14,7 +14,8 @@ typedef enum {
 
 origin rl_find_origin(uintptr_t pc);
 
-/// A library, or the program, whose path is empty. `bias` is what is added to the addresses in its file.
+/// A library, or the program, whose path is empty. `bias` is what is added to the addresses in its
+/// file.
 typedef struct {
     const char *path;
     uintptr_t bias, start, end;

@@ -374,7 +374,7 @@ typedef struct {
 
 typedef struct {
     int status;              // as `waitpid` returns it
-    bool time_is_up;         // the child exceeded its time limit
+    bool time_is_up;         // the child exceeded its time limit, or wrote too much
     bool is_stuck;           // all its threads, the watcher included, slept for seconds
     int64_t milliseconds;    // from its start to its end
     char *results, *errors;  // what it wrote to `results` and to standard error

@@ -1,5 +1,5 @@
 // The dependence relation between steps, and what it means for the sleep set. The engine, which runs
-// threads, and the search, which only knows what they did, share these functions. All are pure.
+// threads, and the search, which only knows what they did, share these pure functions.
 
 #pragma once
 
@@ -79,7 +79,8 @@ static inline bool rl_is_readers(uint8_t kind) {
 static inline bool rl_are_dependent(uint8_t kind, uintptr_t address, uint8_t other,
                                     uintptr_t other_address) {
     if (address != other_address) return false;
-    // If the end of a task cancels others, that is an effect of its own (rl_look_for_cancelled_children).
+    // If the end of a task cancels others, that is an effect of its own
+    // (rl_look_for_cancelled_children).
     const bool is_end = kind == RL_FINISH || other == RL_FINISH;
     const bool is_like_end =
         (kind == RL_FINISH || kind == RL_ASK) && (other == RL_FINISH || other == RL_ASK);

@@ -38,17 +38,17 @@ typedef struct {
     rl_thread_set sleeping;      // the sleep set
     rl_thread_set asleep_early;  // … for early attempts: see `rl_plan`
     rl_thread_set in_runtime;  // those of them whose steps have unannounced effects in the runtime
-    bool is_barrier;           // the step is possible only because no other is
+    bool is_barrier;           // the step is possible only because no thread is enabled
     bool is_in_runtime;        // the step has such effects
     uint32_t first_effect;     // of the step; it has those up to the first of the next one
-    uint32_t wishes;           // those for other choices that the run has left over; 0: none
+    uint32_t wishes;           // wishes for other choices, which the run did not follow; 0: none
 } rl_node;
 
 /// The next step of a thread.
 typedef struct {
     uintptr_t address, pc;
     uint8_t kind;
-    bool waits;        // the thread has announced the step
+    bool waits;        // the thread has announced the step, and waits for its turn
     bool is_spinning;  // … but waits until another thread has changed something
 } rl_pending;
 
