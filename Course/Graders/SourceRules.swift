@@ -171,7 +171,7 @@ enum SourceRules {
         }
     }
 
-    /// One cannot write through the others.
+    /// The pointers through which a source can write.
     private static let pointers: Set = [
         "UnsafeMutablePointer", "UnsafeMutableRawPointer", "UnsafeMutableBufferPointer",
         "UnsafeMutableRawBufferPointer", "ManagedBuffer", "ManagedBufferPointer", "malloc",

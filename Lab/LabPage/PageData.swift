@@ -126,8 +126,8 @@ private struct ExplorationData: Encodable {
     let actions: [[Int]]
     /// Thread, action, whether it failed plus twice the mark plus eight times the remark, locks
     /// held; then pairs of thread and step: the number of conflicts, the conflicts, the number of
-    /// steps that happen before it, those steps, and the steps that took the lock. All of the pairs are left
-    /// out if there are none.
+    /// steps that happen before it, those steps, and the steps that took the lock. All of the pairs
+    /// are left out if there are none.
     let labels: [[Int]]
     let findings: [Finding]
     let endings: [Ending]

@@ -389,7 +389,7 @@ private final class Till: Sendable {
         var free: Int
         var paying = 0
         var buyers = 0
-        /// The first one.
+        /// The first fault.
         var fault: Fault?
     }
 

@@ -32,7 +32,7 @@ struct CancellationModel: SequentialModel {
     private var hasSource = true
 
     static let numbers = 8
-    /// By number: 1 for each call of the observer; what was read, 0 or 1.
+    /// By number: 1 for each call of the observer; for a reader, each value read, 0 or 1.
     private var events: [[Int]] = Array(repeating: [], count: numbers)
 
     struct Seen: Hashable {

@@ -64,7 +64,7 @@ struct PromiseModel: Hashable {
         var final: PromiseProgram.Outcome??
     }
 
-    /// What is compared. A run that cannot be explained is examined again with less.
+    /// What is compared. A run that cannot be explained is compared again in fewer respects.
     struct Comparison: Hashable {
         var order = true
         var readers = true

@@ -79,7 +79,7 @@ extension Requirement {
         }
     }
 
-    /// Nothing has a limit.
+    /// Numbers of handlers, links and settlements have no limit.
     static func many(_ id: String, flattens: Bool) -> Requirement {
         .unwatched(
             id, "thousands of everything",

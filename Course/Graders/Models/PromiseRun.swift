@@ -207,7 +207,8 @@ final class PromiseRun<Value> {
             record(.reads(reader, handle(promise).flatMap(outcome)))
         case .drop:
             dropPromises()
-            // Of the two functions that settle a promise, the one that is not called any more goes, too.
+            // Of the two functions that settle a promise, releases the one that is not called
+            // again.
             let isResolved = program.threads[0].contains {
                 if case .resolve = $0 { true } else { false }
             }
@@ -377,7 +378,7 @@ extension Conversion where Value == Coded {
 }
 
 extension Conversion where Value == Int? {
-    /// 1 stands for `nil`.
+    /// The number 1 is converted to `nil`.
     static var optionals: Conversion {
         Conversion(values: "`Int?`", make: { $0 == 1 ? nil : $0 }, number: { $0 ?? 1 })
     }
