@@ -207,8 +207,7 @@ final class PromiseRun<Value> {
             record(.reads(reader, handle(promise).flatMap(outcome)))
         case .drop:
             dropPromises()
-            // Of the two functions that settle a promise, releases the one that is not called
-            // again.
+            // Releases the function, resolve or reject, that the program does not call again.
             let isResolved = program.threads[0].contains {
                 if case .resolve = $0 { true } else { false }
             }
