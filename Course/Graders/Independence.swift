@@ -8,8 +8,8 @@ struct Independence {
     let describe: (Scenario) -> Void
     /// The same, but the second thread uses many objects. This finds a lock of every fifth one.
     private let withMany: (Scenario) -> Void
-    /// Has one thread, which uses an object, makes a note, and then uses others. Replaces the others if
-    /// objects start threads or tasks: the order shows for which object each of these runs.
+    /// Has one thread, which uses an object, makes a note, and then uses others. Runs instead if
+    /// the objects start threads or tasks: the order shows for which object each of these runs.
     private let inTurn: ((Scenario) -> Void)?
     private let goingOn = 0
     private let standingStill = 1

@@ -57,7 +57,7 @@ struct Graph: Sendable {
         /// independent steps, although the steps that the page shows do not tell why.
         let hidden: [Moment]
 
-        /// What a step is, whatever was done before by steps that are independent of it.
+        /// The identity of a step, whatever independent steps came before it.
         struct Identity: Hashable {
             let thread: Int
             let kind: Exploration.Trace.Step.Kind

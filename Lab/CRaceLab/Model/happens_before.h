@@ -4,7 +4,7 @@
 
 #include "State/state.h"
 
-/// Joins one half of such clocks.
+/// Joins one half of two vector clocks; and both halves.
 void rl_join_times(uint32_t *into, const uint32_t *other);
 void rl_join_clock(vector_clock *into, const vector_clock *other);
 /// Advances a thread's own clock.

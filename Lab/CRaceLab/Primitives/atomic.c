@@ -63,7 +63,7 @@ static void read_atomic(thread *t, int order) {
     if (acquires(effective(order))) rl_join_times(t->clock.ordered, c->released.ordered);
 }
 
-/// The same for a read of a store that may be old.
+/// The effect of an atomic read of a store that may be old.
 static void read_store(thread *t, int order, rl_kind kind) {
     const void *address = (const void *)t->address;
     const store_record *s = rl_store(address, t->reads.store);
