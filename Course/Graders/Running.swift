@@ -252,8 +252,8 @@ extension Exploration.Trace {
 }
 
 extension Failure {
-    /// The reason if an answer uses something that the lab does not control. That may be correct, so
-    /// the answer is not graded.
+    /// The reason if an answer uses something that the lab does not control. That may be correct,
+    /// so the answer is not graded.
     static let notControlled = "not controlled"
 
     /// `nil` if nothing failed.

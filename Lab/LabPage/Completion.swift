@@ -69,9 +69,9 @@ struct Completion {
     /// Interleavings of kinds that were not recorded. There are some if whether two steps touch the
     /// same object depends on the order of others: an object may be made where another one was.
     private(set) var unknown: [Exploration.Trace] = []
-    /// Whether all interleavings are in the graph: the limit on the number of states was not reached,
-    /// and no two interleavings contradict each other. They would if steps depended on each other in a
-    /// way that the lab does not see.
+    /// Whether all interleavings are in the graph: the limit on the number of states was not
+    /// reached, and no two interleavings contradict each other. They would if steps depended on
+    /// each other in a way that the lab does not see.
     private(set) var isComplete = true
     private let replay: (Exploration.Schedule) throws -> Exploration.Trace?
 

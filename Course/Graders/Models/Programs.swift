@@ -133,8 +133,8 @@ extension Requirement {
         return .holds(explored: programs.count, of: .first(programs.count))
     }
 
-    /// How long a program may run before it is explored, to see whether it will end. The time decides
-    /// nothing else: a program that is only slow passes.
+    /// How long a program may run before it is explored, to see whether it will end. The time
+    /// decides nothing else: a program that is only slow passes.
     private static let patience: Duration = .seconds(2)
 
     private func verdictInARow(

@@ -12,9 +12,9 @@ struct PromiseRules: Hashable, Sendable {
     var increment = 10
 }
 
-/// A promise, as plain sequential code. Each thread of a program has a list of actions; an action is
-/// atomic, and may add others. A handler's call is an action of its own, and so is each call inside
-/// of it.
+/// A promise, as plain sequential code. Each thread of a program has a list of actions; an action
+/// is atomic, and may add others. A handler's call is an action of its own, and so is each call
+/// inside of it.
 struct PromiseModel: Hashable {
     private struct Node: Hashable {
         var outcome: PromiseProgram.Outcome?

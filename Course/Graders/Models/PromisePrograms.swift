@@ -245,8 +245,8 @@ struct PromisePrograms {
         }
     }
 
-    /// The short programs again that begin by settling the promise, which they now do inside the block
-    /// of `init`.
+    /// The short programs again that begin by settling the promise, which they now do inside the
+    /// block of `init`.
     static func insideTheBlock(_ programs: [PromiseProgram]) -> [PromiseProgram] {
         programs.compactMap { program in
             var program = program

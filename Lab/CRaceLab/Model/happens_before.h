@@ -38,9 +38,9 @@ bool rl_knows(rl_moment moment);
 
 /// Forgets the releases of the last run.
 void rl_forget_releases(void);
-/// The calling thread removes a reference to an object, but not the last one. That orders what it has
-/// done so far before what follows `rl_has_last_reference(object)`: the runtime counts down with
-/// release semantics, and a thread that finds itself to be the only owner acquires.
+/// The calling thread removes a reference to an object, but not the last one. That orders what it
+/// has done so far before what follows `rl_has_last_reference(object)`: the runtime counts down
+/// with release semantics, and a thread that finds itself to be the only owner acquires.
 void rl_removes_reference(const void *object);
 /// The calling thread runs the `deinit` of the object, or has been told that the only reference to
 /// it is its own.

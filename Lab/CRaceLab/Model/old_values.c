@@ -28,8 +28,8 @@ typedef struct {
 
 #define NO_VARIABLE SIZE_MAX
 
-/// An atomic operation or a fence, for the order of sequentially consistent operations. What happens
-/// before it is what `ordered` covers.
+/// An atomic operation or a fence, for the order of sequentially consistent operations. What
+/// happens before it is what `ordered` covers.
 typedef struct {
     enum { IS_LOAD, IS_STORE, IS_FENCE } kind;
     int8_t thread;
@@ -125,8 +125,8 @@ void rl_will_read(const void *address, int order, const atomic_value *expected) 
                                        .expected = expected ? *expected : (atomic_value){0}};
 }
 
-/// The oldest store that a thread can read because of coherence: no newer one, and no read of a newer
-/// one, happens before the load.
+/// The oldest store that a thread can read because of coherence: no newer one, and no read of a
+/// newer one, happens before the load.
 static size_t oldest_coherent(const variable *v, const thread *t) {
     if (rl_has_fault(RL_FAULT_NO_COHERENCE)) return v->first;
     size_t oldest = v->count - 1;
@@ -261,8 +261,8 @@ static bool makes_cycle(event e) {
 
 // MARK: - Choosing a store
 
-/// Whether the next step of a thread can read the store with this index, which is not older than the
-/// oldest coherent one.
+/// Whether the next step of a thread can read the store with this index, which is not older than
+/// the oldest coherent one.
 static bool can_read(const thread *t, size_t index) {
     const variable *v = &memory.variables[t->reads.variable];
     if (index + 1 == v->count) return true;

@@ -77,8 +77,8 @@ static void read_store(thread *t, int order, rl_kind kind) {
         rl_did_read(kind, t->address, t->reads.store, hash_of(t->reads.expected));
 }
 
-/// The same for a write. That of a read-modify-write operation continues the release sequence that it
-/// finds. Returns the number of the store; 0: the stores are not kept.
+/// The same for a write. That of a read-modify-write operation continues the release sequence that
+/// it finds. Returns the number of the store; 0: the stores are not kept.
 static uint32_t write_atomic(thread *t, int order, bool is_read_modify_write, bool keeps) {
     uint32_t number = 0;
     cell *c = rl_cell_at(t->address);
@@ -226,8 +226,8 @@ static void failed(uint32_t step, int order) {
     rl_clean_stack();
 }
 
-/// The point of an exchange that compares, where the stores are kept. Returns whether it fails on an
-/// old value.
+/// The point of an exchange that compares, where the stores are kept. Returns whether it fails on
+/// an old value.
 static bool fails_on_old(const void *address, rl_place place, int order, atomic_value expected,
                          atomic_value *value, uint32_t *step) {
     rl_meet_variable(address, *value);
@@ -249,8 +249,8 @@ static void exchanged(uint32_t step, bool done, int order, int order_of_failure)
 // MARK: - Entry points
 
 // Code compiled with `-sanitize=thread` calls these functions in place of atomic instructions, with
-// the memory ordering as the last argument. The lab runs one thread at a time, and the memory always
-// has the newest value.
+// the memory ordering as the last argument. The lab runs one thread at a time, and the memory
+// always has the newest value.
 
 #define VALUE(x) \
     ((atomic_value){(uint64_t)(x), sizeof(x) > 8 ? (uint64_t)((__uint128_t)(x) >> 64) : 0})

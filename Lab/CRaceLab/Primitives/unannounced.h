@@ -18,8 +18,8 @@ void rl_meet_announced(rl_kind kind, uintptr_t address, rl_place place);
 
 // MARK: - Variables that are passed by pointer
 
-/// The calling thread has ended an access in which Swift code neither read nor wrote the variable, nor
-/// passed it on as `inout`.
+/// The calling thread has ended an access in which Swift code neither read nor wrote the variable,
+/// nor passed it on as `inout`.
 void rl_passed_by_pointer(uintptr_t pc);
 
 /// The calling thread uses a variable as a lock, a condition or a semaphore, at this place. If an

@@ -90,8 +90,8 @@ static situation look_at_threads(void) {
 
 // MARK: - Prescribed choices
 
-/// The thread that makes a step; RL_EARLY, RL_TIME_OUT, RL_SPURIOUS or 0; and which store it reads, if
-/// not the newest one.
+/// The thread that makes a step; RL_EARLY, RL_TIME_OUT, RL_SPURIOUS or 0; and which store it reads,
+/// if not the newest one.
 typedef struct {
     int thread;
     uint8_t how;

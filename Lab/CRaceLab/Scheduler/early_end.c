@@ -1,8 +1,8 @@
 // The code under test ends the process: by a call such as `exit`, or by a crash. Otherwise a run of
 // tests would end there, perhaps with the status of a success, and nothing would say why.
 //
-// A thread that crashes can do little: it may hold any lock. So the watcher, which looks every 50 ms,
-// reports the crash. The thread waits for that for a limited time, and then the crash takes its
+// A thread that crashes can do little: it may hold any lock. So the watcher, which looks every 50
+// ms, reports the crash. The thread waits for that for a limited time, and then the crash takes its
 // course.
 
 #include "Scheduler/early_end.h"

@@ -16,8 +16,8 @@ uint32_t rl_timed_point(const rl_operation *operation, const void *address, rl_p
 bool rl_got_it(uint32_t step);
 
 /// Keeps memory that is being freed from being reused during the run, so that an address identifies
-/// one object. Memory that has been freed already is left alone, and that is a misuse. Returns false
-/// if the caller has to free it now.
+/// one object. Memory that has been freed already is left alone, and that is a misuse. Returns
+/// false if the caller has to free it now.
 bool rl_keep(void *memory, rl_place place);
 
 // MARK: - For the scheduler

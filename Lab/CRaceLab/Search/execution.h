@@ -17,8 +17,8 @@ void rl_fall_asleep_at_branch(void);
 int64_t rl_wished_choice(void);
 /// Records an effect of the current step at an address. `free_for`: RL_FREE_… before it.
 void rl_note_effect(uint8_t kind, uintptr_t address, uint8_t free_for);
-/// Adds to the last effect the number of the store that it makes or reads, and a hash of the value that
-/// it replaces, or would replace.
+/// Adds to the last effect the number of the store that it makes or reads, and a hash of the value
+/// that it replaces, or would replace.
 void rl_note_store_of_effect(uint32_t store, uint64_t value);
 /// Records a choice with which the step that is being chosen would read another value.
 void rl_note_other_value(uint32_t choice);

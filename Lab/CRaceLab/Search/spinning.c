@@ -8,8 +8,8 @@
 // is over. So the address of a recent block is replaced by the block's age: how many blocks were
 // allocated after it.
 //
-// The state of a task is in its own memory, not on a stack. A task is compared only where it yields:
-// there it holds no actor, and no lock that other threads could wait for.
+// The state of a task is in its own memory, not on a stack. A task is compared only where it
+// yields: there it holds no actor, and no lock that other threads could wait for.
 
 #include "Search/spinning.h"
 
@@ -187,8 +187,8 @@ static uint64_t fingerprint_now(const state *s, size_t recent) {
 // Most places are visited once. So the first visit only copies the state of the thread, which takes
 // far less time than a fingerprint; the second visit takes the fingerprint of that copy.
 
-/// The maximum number of words in the copies of a thread. If there is no room, the first visit takes
-/// the fingerprint.
+/// The maximum number of words in the copies of a thread. If there is no room, the first visit
+/// takes the fingerprint.
 enum { MOST_WORDS = 128 * 1024 };
 
 /// The copies of blocks follow one another, each after a word that says whether the block is freed.

@@ -25,8 +25,8 @@ bool rl_is_in_frame(const thread *t, uintptr_t address);
 
 /// Returns the block of a thread that contains an address, or NULL.
 block_of_memory *rl_block_with(const thread *t, uintptr_t address);
-/// Returns the block that contains an address and was allocated for this run; its size is 0 if there is
-/// none.
+/// Returns the block that contains an address and was allocated for this run; its size is 0 if
+/// there is none.
 extent rl_extent_with(uintptr_t address);
 /// Whether two addresses are in one such block.
 bool rl_are_in_one_block(uintptr_t first, uintptr_t second);

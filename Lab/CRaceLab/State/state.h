@@ -3,8 +3,8 @@
 // parkers through which threads hand over make the changes of one thread visible to the next.
 //
 // Includes, and with them calls, run in one direction, from the first of these folders to the last:
-// Child, Primitives, Scheduler, Model, Search, Symbols, State, Platform. No file calls one that calls
-// it back. What a primitive does between two runs it registers: see Scheduler/operation.h.
+// Child, Primitives, Scheduler, Model, Search, Symbols, State, Platform. No file calls one that
+// calls it back. What a primitive does between two runs it registers: see Scheduler/operation.h.
 
 #pragma once
 
@@ -451,8 +451,8 @@ bool rl_has_fault(unsigned fault);
 
 enum { RL_GIVEN_UP = 1, RL_PROGRESS = 2 };
 
-/// Called by the running thread before it uses the engine: the watcher sees that it goes on. Returns
-/// false if the watcher has given it up.
+/// Called by the running thread before it uses the engine: the watcher sees that it goes on.
+/// Returns false if the watcher has given it up.
 bool rl_makes_progress(void);
 
 // MARK: - Abandoning bodies

@@ -241,8 +241,8 @@ static void climb_by_frame_pointers(climb *c) {
     while (frame && climb_to(c, place_above(frame))) frame = next_frame(frame);
 }
 
-/// Functions with neither save at most a few registers. The return address lies above these, and the
-/// frame pointer is still that of the program.
+/// Functions with neither save at most a few registers. The return address lies above these, and
+/// the frame pointer is still that of the program.
 static void climb_by_return_address(climb *c, const uintptr_t *word) {
     const int most_saved = 4;
     for (int k = 0; k < most_saved && (uintptr_t)word < c->frame_pointer; k++, word++) {

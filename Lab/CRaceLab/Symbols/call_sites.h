@@ -45,8 +45,8 @@ void rl_note_sanitized(uintptr_t pc);
 /// Whether a function is compiled without `-sanitize=thread` and contains an atomic operation, such
 /// as that of a `Mutex`.
 bool rl_is_unseen_lock(rl_place place);
-/// The innermost such function, from `place` up to the body of the thread; its place is 0 if there is
-/// none.
+/// The innermost such function, from `place` up to the body of the thread; its place is 0 if there
+/// is none.
 rl_place rl_place_of_unseen_lock(rl_place place);
 /// Whether a function that has been called is compiled with `-sanitize=thread`.
 bool rl_is_sanitized(uintptr_t pc);

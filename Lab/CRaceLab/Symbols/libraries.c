@@ -83,8 +83,8 @@ bool rl_is_of_program(uintptr_t pc) { return rl_find_origin(pc) == OF_PROGRAM; }
 bool rl_is_global(uintptr_t address) {
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)  // the headers of glibc 2.35 and later
 #pragma weak _dl_find_object
-    // `dladdr` also looks for the symbol, among all those of the library. This takes no lock, either,
-    // which another thread of a parent process could have held.
+    // `dladdr` also looks for the symbol, among all those of the library. This takes no lock,
+    // either, which another thread of a parent process could have held.
     struct dl_find_object library;
     if (_dl_find_object) return _dl_find_object((void *)address, &library) == 0;
 #endif

@@ -1,6 +1,6 @@
 // How a sampled run chooses its steps: pure functions on plain values. The engine asks after each
-// step; the search prepares a sampler for each run (Lab/RaceLab/Search/Sampling.swift), and the tests
-// ask without a single thread.
+// step; the search prepares a sampler for each run (Lab/RaceLab/Search/Sampling.swift), and the
+// tests ask without a single thread.
 
 #pragma once
 

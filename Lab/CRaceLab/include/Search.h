@@ -141,12 +141,12 @@ struct rl_plan {
     rl_thread_set asleep_early;  // … those whose early attempt would repeat what was explored …
     rl_thread_set in_runtime;    // … and those of them with unannounced effects in the runtime
     const uint8_t *kinds;        // the kinds of the sleeping threads' steps, as executed; or NULL
-    // For each thread that does not sleep: reading one of the first so many stores would repeat what
-    // has been explored; or NULL.
+    // For each thread that does not sleep: reading one of the first so many stores would repeat
+    // what has been explored; or NULL.
     const uint32_t *slept;
     // After these choices, the engine asks the sampler, if there is one. Otherwise it follows the
-    // first possible wish, and then its children; without a wish it continues with the fewest context
-    // switches.
+    // first possible wish, and then its children; without a wish it continues with the fewest
+    // context switches.
     struct rl_sampler *sampler;
     const rl_wish *wishes;
     uint32_t first_wish;

@@ -49,9 +49,9 @@ typedef struct {
 /// stream), or waits.
 enum { RL_RECEIVES = 1, RL_WAITS };
 
-/// Part of a choice: from this bit on, the number of the store that an atomic operation reads: 1 for
-/// the value that was there first, and so on, in the order of the stores to the variable. 0: the
-/// newest one.
+/// Part of a choice: from this bit on, the number of the store that an atomic operation reads: 1
+/// for the value that was there first, and so on, in the order of the stores to the variable. 0:
+/// the newest one.
 enum { RL_STORE_SHIFT = 8 };
 
 /// The choice that led to a step.

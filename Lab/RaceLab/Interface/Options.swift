@@ -11,8 +11,8 @@ extension Exploration {
         /// Explores only interleavings with up to this many preemptions, that is, switches away
         /// from a thread that could have continued. `nil`: any number.
         public var preemptionBound: Int?
-        /// Stops after this many interleavings; less than 1 counts as 1. Does not limit ``Strategy``,
-        /// which has its own number.
+        /// Stops after this many interleavings; less than 1 counts as 1. Does not limit
+        /// ``Strategy``, which has its own number.
         public var maximumInterleavings = 100_000
         /// Stops after this many runs, including those that repeat an interleaving: see
         /// ``Exploration/redundant``. `nil`: any number.
@@ -113,9 +113,9 @@ extension Exploration.Options {
         /// At each step, any thread that can continue is equally likely.
         case randomWalk
         /// The threads get random priorities, and the one with the highest runs. At `depth - 1`
-        /// random steps, the running thread falls back behind all others. A bug that appears as soon
-        /// as `depth` steps are in the wrong order is found in each execution with a chance of at
-        /// least 1 / (n kᵈ⁻¹), where n is the number of threads, and k the number of steps
+        /// random steps, the running thread falls back behind all others. A bug that appears as
+        /// soon as `depth` steps are in the wrong order is found in each execution with a chance of
+        /// at least 1 / (n kᵈ⁻¹), where n is the number of threads, and k the number of steps
         /// (Burckhardt, Kothari, Musuvathi and Nagarakatte, ASPLOS 2010). A depth of less than 1
         /// counts as 1, and of more than 17 as 17.
         case pct(depth: Int)
@@ -124,8 +124,8 @@ extension Exploration.Options {
         /// and Gu, CAV 2018).
         case partialOrder
         /// For each execution, memory that threads share is drawn. Each order of the steps at the
-        /// places in the code that access it is equally likely, as far as their number is known from
-        /// the execution before (selectively uniform random walk; Zhao, Wolff, Mathur and
+        /// places in the code that access it is equally likely, as far as their number is known
+        /// from the execution before (selectively uniform random walk; Zhao, Wolff, Mathur and
         /// Roychoudhury, ASPLOS 2025).
         case selectivelyUniform
 

@@ -79,8 +79,8 @@ import Synchronization
 /// another thread has changed what it reads.
 ///
 /// An actor or a task can have an executor of the program's own, which passes jobs to a queue or a
-/// thread. The lab explores its `enqueue` as it explores other code. The steps of a task stay in the
-/// task's column, whichever thread calls `runSynchronously`.
+/// thread. The lab explores its `enqueue` as it explores other code. The steps of a task stay in
+/// the task's column, whichever thread calls `runSynchronously`.
 ///
 /// Tasks that sleep wake up in the order of their deadlines, each at any moment.
 ///
@@ -106,9 +106,9 @@ import Synchronization
 /// Memory orderings decide what is a data race, as in C++20: a relaxed load acquires nothing, a
 /// relaxed store releases nothing, a read-modify-write continues a release sequence, a
 /// compare-and-exchange that fails has its failure ordering, and fences count. They also decide
-/// what an atomic load may read: an old value, where nothing orders the newer store before the load.
-/// See ``Exploration/Options/memory-swift.property``, and <doc:WhatTheLabSees> for what is not
-/// explored.
+/// what an atomic load may read: an old value, where nothing orders the newer store before the
+/// load. See ``Exploration/Options/memory-swift.property``, and <doc:WhatTheLabSees> for what is
+/// not explored.
 ///
 /// A wait with a time-out (`lock(before:)`, `wait(until:)`, `wait(timeout:)`) times out only when
 /// no other thread can continue, so that every run is reproducible;

@@ -121,8 +121,8 @@ extension Exploration {
             public let spurious: Bool
             /// The value that it reads if that is an old one of an atomic variable; otherwise `nil`.
             public let old: OldValue?
-            /// If it could read another value of an atomic variable: which one it reads, counted as in
-            /// ``OldValue/number``.
+            /// If it could read another value of an atomic variable: which one it reads, counted as
+            /// in ``OldValue/number``.
             package let reads: Int?
             /// Which value of an atomic variable it stores, if those are kept.
             package let stores: Int?

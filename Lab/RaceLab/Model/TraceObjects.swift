@@ -82,8 +82,8 @@ extension Exploration.Trace {
 
 /// Names for instances of classes of which several take part in interleavings. The names do not
 /// depend on the order in which the instances are accessed. The name of an instance created during
-/// the set-up does not even depend on which other instances are accessed. No name is the letter of a
-/// thread.
+/// the set-up does not even depend on which other instances are accessed. No name is the letter of
+/// a thread.
 package struct InstanceNames {
     private var names: [Exploration.Trace.Instance: String] = [:]
     package private(set) var owners: [Exploration.Trace.Owners] = []

@@ -1,9 +1,9 @@
 import CRaceLab
 
 /// Computes, without running anything, the interleaving with the fewest context switches that is
-/// equivalent to a run. Among all orders that preserve the order of dependent steps, it finds one in
-/// which the fewest steps read old values; of those, one with the fewest preemptions; and of those,
-/// one with the fewest context switches.
+/// equivalent to a run. Among all orders that preserve the order of dependent steps, it finds one
+/// in which the fewest steps read old values; of those, one with the fewest preemptions; and of
+/// those, one with the fewest context switches.
 ///
 /// A thread that has begun continues as far as the order of dependent steps allows, because leaving
 /// it earlier never saves a switch. So the search only chooses which thread continues next. Where
@@ -58,8 +58,8 @@ struct FewestSwitches {
     private var keepsStores = false
     /// A row for each state, and one more for the state that is being computed.
     private let done: Clock
-    /// The states to continue from: the one with the lowest cost first; of equal ones, the one found
-    /// first.
+    /// The states to continue from: the one with the lowest cost first; of equal ones, the one
+    /// found first.
     private var heap = ContiguousArray<Int>()
     /// The states by hash. A slot may contain the number of a state of an earlier search: clearing
     /// the table for each search would take longer than most searches.
@@ -338,8 +338,8 @@ struct FewestSwitches {
         }
     }
 
-    /// Moves steps that a thread makes before it is preempted to its next block, where that makes no
-    /// difference. So the last step before a preemption is the one after which the preemption
+    /// Moves steps that a thread makes before it is preempted to its next block, where that makes
+    /// no difference. So the last step before a preemption is the one after which the preemption
     /// matters.
     private func postpone(_ blocks: inout [Block]) {
         for b in blocks.indices where blocks[b].isLeft {

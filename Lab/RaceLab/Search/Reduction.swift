@@ -10,14 +10,14 @@ import CRaceLab
 /// form its wakeup tree. Sleep sets tell which wishes would only repeat what has been explored.
 ///
 /// Sleep sets and wakeup trees have to agree on which steps are independent. They do not where the
-/// lab knows less about a wish than about explored steps. So a race is skipped because of a sleeping
-/// thread only if the step of that thread is one of the steps to explore (`isAsleep`).
+/// lab knows less about a wish than about explored steps. So a race is skipped because of a
+/// sleeping thread only if the step of that thread is one of the steps to explore (`isAsleep`).
 ///
 /// An attempt to take a lock either succeeds or fails, and after a release that belongs to the last
-/// step of another thread, it can do both: it can also come right before the release. An attempt that
-/// fails depends on the release, but not on the rest of the step with the release. So the two are
-/// separate choices with separate sleep sets (`SleepSet.early`), and an attempt that succeeds races
-/// with the release before it (`explore(attempt:before:)`).
+/// step of another thread, it can do both: it can also come right before the release. An attempt
+/// that fails depends on the release, but not on the rest of the step with the release. So the two
+/// are separate choices with separate sleep sets (`SleepSet.early`), and an attempt that succeeds
+/// races with the release before it (`explore(attempt:before:)`).
 struct Reduction {
     let settings: SearchSettings
     let counts: ReferenceCounts
