@@ -101,7 +101,7 @@ extension Requirement {
 
     /// One thread without the lab, for long runs. It may not block. It throws a ``Fault``.
     ///
-    /// - Parameter stack: the size of the stack in bytes. By default, it is that of the main thread.
+    /// - Parameter stack: the size of the stack in bytes; by default, that of the main thread.
     static func unwatched<Answer>(
         _ id: String, _ name: String, _ story: String, asking question: String,
         with type: Answer.Type, stack: Int = 8 << 20,

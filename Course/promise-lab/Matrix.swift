@@ -132,8 +132,8 @@ struct Matrix {
         var end = ""
     }
 
-    /// - Parameter width: the maximum number of columns of a line. Reasons are shortened first, then
-    ///   names; no column is left out.
+    /// - Parameter width: the maximum number of columns of a line. Reasons are shortened first,
+    ///   then names; no column is left out.
     func text(_ rows: [Row], width: Int = Terminal.width) -> String {
         let lines = Dictionary(uniqueKeysWithValues: rows.map { ($0.hazard.id, line($0)) })
         let end = showsChanges ? "What each changes" : showsReasons ? "Why" : ""

@@ -28,8 +28,8 @@
 //     promise.error(on: here) { … }        a handler that receives the error
 //
 // `here` is `ImmediateDispatcher()`: without it, the handler runs on the main queue. Do not use
-// Stage 3's own `all`, or what would do the work for you (`allSettled`, `follow`): the grader
-// refuses them.
+// Stage 3's own `all`, or what would do the work for you (`allSettled`, `follow`): the grader refuses
+// them.
 //
 // Grade it with: swift run promise-lab grade 8
 

@@ -11,8 +11,8 @@
 //   access there by itself. If such a closure runs on another thread, as with `concurrentPerform`,
 //   its accesses are steps.
 // - An access can last: a `mutating` method, or a function with an `inout` parameter, can release a
-//   lock and then write. What it writes then does not come before that release. It is no step of its
-//   own, but it is checked for data races with the knowledge of that moment.
+//   lock and then write. What it writes then does not come before that release. It is no step of
+//   its own, but it is checked for data races with the knowledge of that moment.
 
 #include "Primitives/plain_memory.h"
 

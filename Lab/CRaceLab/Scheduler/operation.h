@@ -24,7 +24,7 @@ struct rl_operation {
     /// What the step changes in the model. NULL: nothing.
     void (*carry_out)(int index, thread *t, uint32_t step);
 
-    /// The thread that the step waits for, or NO_THREAD; sets where that thread took it. NULL: none.
+    /// The thread that the step waits for, or NO_THREAD; sets where that one took it. NULL: none.
     int (*holder)(const thread *t, uintptr_t *pc);
     /// Whether it waits for work that was sent to a queue earlier. NULL: no.
     bool (*is_in_line)(const thread *t);

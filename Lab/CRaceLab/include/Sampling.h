@@ -7,11 +7,11 @@
 #include "Search.h"
 
 /// - RL_RANDOM_WALK: any thread, with equal chances, at every step.
-/// - RL_PRIORITIES: the thread with the highest priority; at a few steps, the priority of the thread
-///   that has just run becomes the lowest. (Burckhardt, Kothari, Musuvathi, Nagarakatte, "A
+/// - RL_PRIORITIES: the thread with the highest priority; at a few steps, the priority of the
+///   thread that has just run becomes the lowest. (Burckhardt, Kothari, Musuvathi, Nagarakatte, "A
 ///   Randomized Scheduler with Probabilistic Guarantees of Finding Bugs", ASPLOS 2010: PCT.)
-/// - RL_PARTIAL_ORDER: the step with the highest priority. After a step, all steps that depend on it
-///   get new priorities. (Yuan, Yang, Gu, "Partial Order Aware Concurrency Sampling", CAV 2018: POS.)
+/// - RL_PARTIAL_ORDER: the step with the highest priority. After a step, all that depend on it get
+///   new priorities. (Yuan, Yang, Gu, "Partial Order Aware Concurrency Sampling", CAV 2018: POS.)
 /// - RL_UNIFORM: each order of the steps at some places in the code is equally likely. (Zhao,
 ///   Wolff, Mathur, Roychoudhury, "Selectively Uniform Concurrency Testing", ASPLOS 2025: SURW.)
 typedef enum { RL_RANDOM_WALK = 0, RL_PRIORITIES, RL_PARTIAL_ORDER, RL_UNIFORM } rl_method;

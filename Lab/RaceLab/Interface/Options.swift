@@ -98,8 +98,8 @@ extension Exploration.Options {
     public enum Strategy: Hashable, Sendable {
         /// Every one, until a bound is reached.
         case exhaustive
-        /// As many as `runs`, drawn at random; less than 1 counts as 1. For a space that is too large
-        /// to explore: what is not found may still be there, so the verdict is never "survives".
+        /// As many as `runs`, drawn at random; less than 1 counts as 1. For a space too large to
+        /// explore: what is not found may still be there, so the verdict is never "survives".
         ///
         /// The first execution is not drawn: in it, threads continue as long as they can. It shows
         /// how many steps there are. The same seed draws the same interleavings, also in a child

@@ -124,14 +124,14 @@ import Synchronization
 ///
 /// Sets and dictionaries have the same order in every run and in every process that links the lab,
 /// as with `SWIFT_DETERMINISTIC_HASHING`. Code that depends on addresses, such as a hash of an
-/// `ObjectIdentifier`, is not deterministic. Then there is no verdict, and the likely cause is named.
+/// `ObjectIdentifier`, is not deterministic. Then there is no verdict, and a likely cause is named.
 ///
 /// ## What it does not see
 ///
 /// - single elements of arrays and dictionaries: an access to an element counts as an access to the
 ///   property that holds the array;
-/// - in targets that are not compiled with `-sanitize=thread`, accesses through unsafe pointers, and
-///   to properties with `@exclusivity(unchecked)`;
+/// - in targets that are not compiled with `-sanitize=thread`, accesses through unsafe pointers,
+///   and to properties with `@exclusivity(unchecked)`;
 /// - structures and local variables that no closure captures: no other thread can reach them;
 /// - in targets that are not compiled with `-sanitize=thread`, variables that only closures which
 ///   do not escape capture, and what a function with an `inout` parameter, or a `mutating` method,

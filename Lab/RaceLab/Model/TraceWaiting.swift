@@ -102,8 +102,8 @@ extension Exploration.Trace.Waiting {
         sentence(threads: threads, namesPlaces: false)
     }
 
-    /// - Parameter namesPlaces: whether the sentence stands alone, and names the places that a table
-    ///   shows in its columns.
+    /// - Parameter namesPlaces: whether the sentence stands alone, and names the places that a
+    ///   table shows in its columns.
     func sentence(threads: [String], namesPlaces: Bool) -> String {
         let waits = namesPlaces ? "waits at \(Exploration.Site.name(site))" : "waits"
         switch cause {

@@ -53,7 +53,7 @@ struct FewestSwitches {
     /// Where those of each thread begin.
     private var first: ContiguousArray<Int> = []
     private var states = ContiguousArray<State>()
-    /// For each step that reads one of several values: the step that stores the next one; or nothing.
+    /// For each step that reads one of several values: the step that stores the next one, if any.
     private var nextStores: [Int: Int] = [:]
     private var keepsStores = false
     /// A row for each state, and one more for the state that is being computed.

@@ -38,7 +38,7 @@ struct Reduction {
     var races = RaceCounts()
     /// The node at which the next run leaves the last one.
     private(set) var chosen = 0
-    // Room for the current race: its needed steps, and the clocks and the effect of its second step.
+    // Room for the current race: the steps it needs, and its second step's clocks and effect.
     var room = UnsafeMutablePointer<UInt32>.allocate(capacity: 0)
     let known = Clock.allocate(capacity: Int(RL_MAX_THREADS))
     let all = Clock.allocate(capacity: Int(RL_MAX_THREADS))
