@@ -114,8 +114,8 @@ enum Child {
     }
 
     /// A process that is started here has its memory at the same addresses each time, so that an
-    /// answer that orders objects by their addresses is judged in the same way each time. (On Linux,
-    /// unless the system forbids it.)
+    /// answer that orders objects by their addresses is judged in the same way each time. (On
+    /// Linux, unless the system forbids it.)
     private static func withFixedAddresses(_ start: () -> Int32) -> Int32 {
         #if os(Linux)
             let (current, fixed): (UInt, UInt) = (0xFFFF_FFFF, 0x004_0000)

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A text of which some places are replaced. Each edit has the lines to find, which occur once, between
-/// `<<<<` and `====`, and the lines to put there, up to `>>>>`.
+/// Replaces lines of a text. Each edit has the lines to find, which should occur once, between
+/// `<<<<` and `====`, and the lines that replace them, up to `>>>>`.
 enum Edits {
     /// `nil` if the lines of an edit are not found.
     static func applied(_ edits: String, to source: String) -> String? {

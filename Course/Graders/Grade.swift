@@ -20,8 +20,8 @@ public struct Grade: Sendable, Equatable, Codable {
     /// The variant that the answer names, if the exercise has several.
     public internal(set) var variant: Int?
     public let result: Result
-    /// The requirements that are met, in order, with the number of explored interleavings, and
-    /// which of all interleavings these are.
+    /// The requirements that are met, in order, with the number and the coverage of the explored
+    /// interleavings.
     public let met: [Met]
     /// The id of the requirement that is not met, if there is one.
     public let unmet: String?

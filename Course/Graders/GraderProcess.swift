@@ -18,7 +18,7 @@ public struct GraderProcess {
     private let exercise: Exercise
     private let library: URL
     private let record: FileHandle
-    /// The number of the program that runs.
+    /// The file with the number of the program that runs.
     private let program: URL
     private let tokens: [String]
 
@@ -152,7 +152,7 @@ public struct GraderProcess {
         pthread_sigmask(SIG_SETMASK, &none, nil)
         signal(SIGXCPU, SIG_DFL)
         signal(SIGXFSZ, SIG_DFL)
-        // It comes at a time that differs, so it may allocate nothing: see ``Child``.
+        // When this is called depends on time, so it must not allocate: see ``Child``.
         Patience.begin(limits.seconds) { [descriptor = record.fileDescriptor] in
             var newline = UInt8(ascii: "\n")
             if Foundation.write(descriptor, &newline, 1) < 1 { GraderProcess.endWithoutRecord() }
@@ -204,8 +204,8 @@ enum Patience {
         var record: Int32 = -1
     }
 
-    /// Seconds: since any moment, and of processor time of this process. In a scenario, the lab stops
-    /// all clocks that an answer is likely to read, but not this one.
+    /// Seconds since a fixed moment, and seconds of processor time of this process. In a scenario,
+    /// the lab stops all clocks that an answer is likely to read, but not this one.
     private static func elapsed() -> (all: Int, processor: Int) {
         var used = tms()
         let all = times(&used)

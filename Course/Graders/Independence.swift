@@ -8,8 +8,8 @@ struct Independence {
     let describe: (Scenario) -> Void
     /// The same, but the second thread uses many objects. This finds a lock of every fifth one.
     private let withMany: (Scenario) -> Void
-    /// Has one thread, which uses an object, makes a note, and then uses others. Runs instead if they
-    /// start threads or tasks, because the order tells for which object each of these runs.
+    /// Has one thread, which uses an object, makes a note, and then uses others. Runs instead if
+    /// the objects start threads or tasks: the order shows for which object each of these runs.
     private let inTurn: ((Scenario) -> Void)?
     private let goingOn = 0
     private let standingStill = 1
@@ -115,7 +115,7 @@ struct Independence {
     /// thread may have to wait there, even if the lab cannot stop another one in a critical section
     /// that is very short.
     ///
-    /// - Parameter isOfOthers: tells the first step after the use of the first object.
+    /// - Parameter isOfOthers: `true` for the first step after the use of the first object.
     private func verdict(
         _ describe: @escaping (Scenario) -> Void, _ isOfOthers: (Exploration.Trace.Step) -> Bool
     ) -> Requirement.Verdict {

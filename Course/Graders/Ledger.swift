@@ -73,7 +73,7 @@ extension Workbook {
         return String(hash, radix: 16)
     }
 
-    /// For a file that is too long to read, its length.
+    /// The words of an answer; of a file that is too long to read, the length.
     private func words(_ exercise: Exercise) -> [String] {
         if let source = try? SourceText(of: file(exercise)) { return source.essence }
         let attributes = try? FileManager.default.attributesOfItem(atPath: file(exercise).path)

@@ -6,8 +6,8 @@
 /// - a function without parameters, in a type or a function, for calls without arguments;
 /// - a variable whose initial value is a literal: `let system = 1`.
 ///
-/// Elsewhere, and for other declarations, the name may mean the system's: a function at the top level
-/// is an overload of an imported one, and a variable may hold it.
+/// Elsewhere, and for other declarations, the name may mean the system's: a function at the top
+/// level is an overload of an imported one, and a variable may hold it.
 struct OwnNames {
     private enum Kind {
         case type, function, variable

@@ -25,9 +25,9 @@ public struct Requirement: Sendable {
     public let story: String
     /// Asked when the requirement fails. It guides the reader without giving the answer away.
     public let question: String
-    /// Whether an answer that meets all requirements is compiled with optimization as well, and has to
-    /// meet this one again. The optimizer releases an object after its last use, which may be earlier
-    /// than in a debug build: under a lock, for instance.
+    /// Whether an answer that meets all requirements is compiled with optimization as well, and has
+    /// to meet this one again. The optimizer releases an object after its last use, which may be
+    /// earlier than in a debug build: under a lock, for instance.
     var isAlsoRunOptimized = false
     /// Whether weaker memory orderings are tried in an answer that meets the requirement.
     var triesWeakerOrderings = false
@@ -101,7 +101,7 @@ extension Requirement {
 
     /// One thread without the lab, for long runs. It may not block. It throws a ``Fault``.
     ///
-    /// - Parameter stack: the size of the stack in bytes. By default, it is that of the main thread.
+    /// - Parameter stack: the size of the stack in bytes; by default, that of the main thread.
     static func unwatched<Answer>(
         _ id: String, _ name: String, _ story: String, asking question: String,
         with type: Answer.Type, stack: Int = 8 << 20,

@@ -45,7 +45,7 @@ extension Requirement {
         let verdict = verdict(on: answer, isolated: isolated, isOptimized: isOptimized)
         guard let whenStuck, case .fails(var failure) = verdict,
             ["deadlock", "waits forever", "no end"].contains(failure.reason),
-            // Waiting on a condition is no waiting for a lock.
+            // A thread that waits on a condition does not wait for a lock.
             !failure.detail.contains("to be woken")
         else { return verdict }
         failure.reason = whenStuck.reason
@@ -196,7 +196,7 @@ extension Requirement {
         _ describe: @escaping (Scenario) -> Void
     ) -> Failure? {
         guard
-            // An answer that keeps something from run to run may do other steps than before.
+            // An answer that keeps state from run to run may make other steps than before.
             let trace = try? Exploration.replay(prefix: schedule, options: options, describe).trace,
             let call = trace.firstNoteUnderALock
         else { return nil }
@@ -250,8 +250,8 @@ extension Exploration.Trace {
 }
 
 extension Failure {
-    /// The reason if an answer uses something that the lab does not control. That may be correct, so
-    /// the answer is not graded.
+    /// The reason if an answer uses something that the lab does not control. That may be correct,
+    /// so the answer is not graded.
     static let notControlled = "not controlled"
 
     /// `nil` if nothing failed.

@@ -171,7 +171,7 @@ enum SourceRules {
         }
     }
 
-    /// One cannot write through the others.
+    /// The pointers through which a source can write.
     private static let pointers: Set = [
         "UnsafeMutablePointer", "UnsafeMutableRawPointer", "UnsafeMutableBufferPointer",
         "UnsafeMutableRawBufferPointer", "ManagedBuffer", "ManagedBufferPointer", "malloc",
@@ -251,9 +251,9 @@ enum SourceRules {
         return declared.contains(words[index].text)
     }
 
-    /// Whether it is a variable, a label or a function of the answer. Stage 3's functions are members
-    /// of the promise, so a call of a member may be of one of them, and so may a call without a dot in
-    /// an extension.
+    /// Whether it is a variable, a label or a function of the answer. Stage 3's functions are
+    /// members of the promise, so a call of a member may be of one of them, and so may a call
+    /// without a dot in an extension.
     private static func isNoOperator(
         _ index: Int, in words: [SourceText.Word], declared: Set<String>
     ) -> Bool {
@@ -267,8 +267,8 @@ enum SourceRules {
             || !extendsPromise(words) && (!isMember || isOfItself)
     }
 
-    /// Whether a method is declared, or called as in `self.system()`. It is not a function of C. In an
-    /// extension it may be one of Stage 3 or Dispatch.
+    /// Whether a method is declared, or called as in `self.system()`. It is not a function of C. In
+    /// an extension it may be one of Stage 3 or Dispatch.
     private static func isMethod(_ index: Int, in words: [SourceText.Word]) -> Bool {
         let before = words[..<index].suffix(2).map(\.text)
         return before.last == "func" || before == ["self", "."] || before == ["Self", "."]
@@ -281,8 +281,8 @@ enum SourceRules {
         return pairs.contains { $0.0 == "extension" && promise.contains($0.1) }
     }
 
-    /// Whether it is the modifier in `open class`. The next word has to be on the same line, because
-    /// a statement may end with the name of the function: `let function = open`.
+    /// Whether it is the modifier in `open class`. The next word has to be on the same line,
+    /// because a statement may end with the name of the function: `let function = open`.
     private static func isModifier(_ index: Int, in words: [SourceText.Word]) -> Bool {
         guard words[index].text == "open", index + 1 < words.count else { return false }
         let next = words[index + 1]

@@ -90,10 +90,10 @@ struct Workshop {
         return linkingDirectly(script)
     }
 
-    /// On Linux, the commands with a shorter last step: the linker itself, with the object files. The
-    /// driver's last two commands list the libraries of the system, and start a compiler that starts
-    /// the linker with them. An answer need not name them, because the program that loads it has
-    /// loaded them: all modules that an answer may import are linked to it.
+    /// On Linux, the commands with a shorter last step: the linker itself, with the object files.
+    /// The driver's last two commands list the libraries of the system, and start a compiler that
+    /// starts the linker with them. An answer need not name them, because the program that loads it
+    /// has loaded them: all modules that an answer may import are linked to it.
     private func linkingDirectly(_ script: String) -> String {
         let commands = script.split(separator: "\n")
         guard commands.count == 3, commands[1].contains("/swift-autolink-extract "),
@@ -149,8 +149,8 @@ struct Workshop {
         return missingType(in: answer) ?? missing.prefix(3).joined(separator: "\n")
     }
 
-    /// A type of the stub that the answer does not declare as the stub does. The compiler's messages
-    /// about that are about the grader's code.
+    /// A type of the stub that the answer does not declare as the stub does. The compiler's
+    /// messages about that are about the grader's code.
     private func missingType(in answer: URL) -> String? {
         let written = (try? SourceText(of: answer))?.essence ?? []
         let stub = SourceText(exercise.stub(variant: variant ?? 1)).essence

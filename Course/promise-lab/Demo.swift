@@ -14,7 +14,7 @@ extension Command {
     ) { _ in try DemoCommand.run() }
 }
 
-/// Runs a demonstration.
+/// Runs the article's own example on Stage 2 and on Stage 3.
 enum DemoCommand {
     static func run() throws {
         print(

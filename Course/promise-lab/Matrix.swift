@@ -132,8 +132,8 @@ struct Matrix {
         var end = ""
     }
 
-    /// - Parameter width: the maximum number of columns of a line. Reasons are shortened first, then
-    ///   names; no column is left out.
+    /// - Parameter width: the maximum number of columns of a line. Reasons are shortened first,
+    ///   then names; no column is left out.
     func text(_ rows: [Row], width: Int = Terminal.width) -> String {
         let lines = Dictionary(uniqueKeysWithValues: rows.map { ($0.hazard.id, line($0)) })
         let end = showsChanges ? "What each changes" : showsReasons ? "Why" : ""
@@ -212,7 +212,7 @@ struct Matrix {
             return Terminal.text(Report(lines: [columns.trimmedAtEnd]))
         }
 
-        /// Takes from the widest columns as much as they have more than this, and as is needed.
+        /// Narrows the widest columns until the line fits, but none below `least`.
         mutating func shrink(to least: [Int], for width: Int) {
             while excess(width) > 0,
                 let widest = widths.indices.filter({ widths[$0] > least[$0] })
@@ -222,7 +222,7 @@ struct Matrix {
             }
         }
 
-        /// Names are at least this wide.
+        /// Narrows the names until the line fits, but not below `least`.
         mutating func shrinkNames(to least: Int, for width: Int) {
             name -= max(0, min(name - least, excess(width)))
         }
@@ -253,8 +253,8 @@ struct Matrix {
         return layout
     }
 
-    /// The documented reason if it was found, otherwise the first one found. An ellipsis stands for
-    /// further reasons.
+    /// The documented reason if it was found, otherwise the first one found. An ellipsis follows if
+    /// there are others.
     static func word(_ found: [Reason], _ expectation: Expectation) -> String {
         let more = found.count > 1 ? " …" : ""
         if case .fails(let first, _) = expectation, found.contains(first) {

@@ -20,7 +20,7 @@ enum PromiseLab {
         }
     }
 
-    /// Foundation's errors are described by domain, number and dictionary otherwise.
+    /// The message for an error. Those of Foundation describe themselves by domain and number.
     private static func words(of error: any Error) -> String {
         let foundation = error as NSError
         guard foundation.domain == NSCocoaErrorDomain else { return "\(error)" }

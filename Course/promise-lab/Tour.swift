@@ -12,7 +12,7 @@ extension Command {
     ) { _ in try TourCommand.run() }
 }
 
-/// A guided tour: shows, asks, waits, runs, and answers.
+/// A guided tour: each stop shows a command, asks a question, runs the command, and answers.
 enum TourCommand {
     private struct Stop: Sendable {
         let text: String

@@ -39,7 +39,7 @@ struct Completion {
         let ending: Int
     }
 
-    /// A step, whatever was done before by steps that are independent of it.
+    /// A step, whatever independent steps came before it.
     private struct Event {
         let identity: Int
         let choice: Choice
@@ -69,9 +69,9 @@ struct Completion {
     /// Interleavings of kinds that were not recorded. There are some if whether two steps touch the
     /// same object depends on the order of others: an object may be made where another one was.
     private(set) var unknown: [Exploration.Trace] = []
-    /// Whether all interleavings are in the graph: the limit on the number of states was not reached,
-    /// and no two interleavings contradict each other. They would if steps depended on each other in a
-    /// way that the lab does not see.
+    /// Whether all interleavings are in the graph: the limit on the number of states was not
+    /// reached, and no two interleavings contradict each other. They would if steps depended on
+    /// each other in a way that the lab does not see.
     private(set) var isComplete = true
     private let replay: (Exploration.Schedule) throws -> Exploration.Trace?
 
@@ -98,7 +98,7 @@ struct Completion {
                 let beginning = way(to: index) + [option.event.choice]
                 let rest = way(from: nodes[index].place, after: option)
                 // A thread may have to wait for more than the order of the recorded steps shows. If
-                // already this step has to wait, it is none that the program could take.
+                // this step itself has to wait, the program cannot take it here.
                 let trace = interleaving(beginning + rest) ?? interleaving(beginning)
                 if let trace { add(trace) }
             }

@@ -53,11 +53,11 @@ struct Graph: Sendable {
         let after: [Moment]
         /// For each other thread, the step in which it last took the same lock.
         let taken: [Moment]
-        /// Other steps that precede this one in every interleaving which differs only in the order of
-        /// independent steps, although the steps that the page shows do not tell why.
+        /// Other steps that precede this one in every interleaving which differs only in the order
+        /// of independent steps, although the steps that the page shows do not tell why.
         let hidden: [Moment]
 
-        /// What a step is, whatever was done before by steps that are independent of it.
+        /// The identity of a step, whatever independent steps came before it.
         struct Identity: Hashable {
             let thread: Int
             let kind: Exploration.Trace.Step.Kind

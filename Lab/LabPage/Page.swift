@@ -3,7 +3,7 @@ import RaceLab
 
 /// A page with explorations: one file of HTML that needs no network.
 public struct Page: Sendable {
-    /// What leads to the explorations of a page that has several.
+    /// The part of a page with several explorations that leads to them.
     public struct Front: Sendable {
         /// Scripts that define a class `Front`, see `page.js`.
         public let scripts: [String]
@@ -22,7 +22,7 @@ public struct Page: Sendable {
 
     /// The heading of the page.
     public let title: String
-    /// What leads to the explorations; `nil` for a page with one exploration.
+    /// `nil` for a page with one exploration.
     public let front: Front?
     /// The explorations by their ids, which are parts of links: `R01/stage1`. A page without a
     /// front has one, with an empty id.

@@ -1,8 +1,8 @@
 import Foundation
 import RaceLab
 
-/// The data of a page, as elements with JSON: one for the source files, one for the front, and one for
-/// each exploration, which the page parses when it shows it.
+/// The data of a page, as elements with JSON: one for the source files, one for the front, and one
+/// for each exploration, which the page parses when it shows it.
 struct PageData {
     private let page: Page
     private var files = Interned<SourceFile>()
@@ -115,9 +115,9 @@ private struct ExplorationData: Encodable {
     let states: [[String]]
     let texts: [String]
     let names: [String]
-    /// For each remark, the name of an instance, and what the line of source does not show: in words;
-    /// which steps precede it; and which value of an atomic variable it reads, with a tilde if that
-    /// is old. The last two are left out where there is nothing to say.
+    /// For each remark, the name of an instance, and what the line of source does not show: in
+    /// words; which steps precede it; and which value of an atomic variable it reads, with a tilde
+    /// if that is old. The last two are left out where there is nothing to say.
     let remarks: [[String]]
     /// File, line, column.
     let sites: [[Int]]
@@ -126,8 +126,8 @@ private struct ExplorationData: Encodable {
     let actions: [[Int]]
     /// Thread, action, whether it failed plus twice the mark plus eight times the remark, locks
     /// held; then pairs of thread and step: the number of conflicts, the conflicts, the number of
-    /// steps that happen before it, those steps, and the steps that took the lock. All of the pairs are left
-    /// out if there are none.
+    /// steps that happen before it, those steps, and the steps that took the lock. All of the pairs
+    /// are left out if there are none.
     let labels: [[Int]]
     let findings: [Finding]
     let endings: [Ending]

@@ -149,7 +149,7 @@ extension Exploration.Trace.Step {
         let ofEnds: Set<Kind> = [.finish, .ask]
         if kind == .finish && ofEnds.contains(other.kind) { return false }
         if other.kind == .finish && ofEnds.contains(kind) { return false }
-        // What it reads is a choice of its own. It only has to come after the store of that.
+        // What it reads is a choice of its own: it only has to come after the store that it reads.
         if let reads { return reads == other.stores }
         if other.reads != nil, stores != nil { return false }
         return !(kind.onlyReads && other.kind.onlyReads)

@@ -4,8 +4,8 @@ import Synchronization
 import Testing
 
 extension Trait where Self == LabTrait {
-    /// Skips a test, with the reason, where the lab cannot work: in release builds, and under
-    /// ThreadSanitizer. Elsewhere the test runs when no other test with this trait does.
+    /// Skips a test, with the reason, where the lab is unavailable, as in release builds, on macOS,
+    /// and under ThreadSanitizer. Elsewhere the test runs when no other test with this trait does.
     ///
     /// ```swift
     /// @Test(.needsTheLab) func withdrawals() { … }

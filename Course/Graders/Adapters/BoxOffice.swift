@@ -1,7 +1,7 @@
 import Graders
 import SharedSuite
 
-// Compiled together with an answer to exercise 13; and again, under another name, with the original.
+// Compiled together with an answer to exercise 13; again, under another name, with the original.
 
 extension BoxOffice {
     nonisolated static func asFunctions(seats: Int) -> Office {

@@ -389,7 +389,7 @@ private final class Till: Sendable {
         var free: Int
         var paying = 0
         var buyers = 0
-        /// The first one.
+        /// The first fault.
         var fault: Fault?
     }
 
@@ -601,8 +601,8 @@ private final class Buyer: Sendable {
         log.append("reads", "\(name) reads \(count)")
     }
 
-    /// Each of them must have paid once for a seat, or not at all, and no more seats may be sold than
-    /// there are.
+    /// Each of them must have paid once for a seat, or not at all, and no more seats may be sold
+    /// than there are.
     static func fault(of buyers: [Buyer], seats: Int) -> Fault? {
         for buyer in buyers {
             let (name, record) = (buyer.name, buyer.record.access { $0 })

@@ -32,7 +32,7 @@ struct CancellationModel: SequentialModel {
     private var hasSource = true
 
     static let numbers = 8
-    /// By number: 1 for each call of the observer; what was read, 0 or 1.
+    /// By number: 1 for each call of the observer; for a reader, each value read, 0 or 1.
     private var events: [[Int]] = Array(repeating: [], count: numbers)
 
     struct Seen: Hashable {
@@ -249,8 +249,8 @@ enum CancellationPrograms {
         return programs
     }()
 
-    /// The short ones, in which observers are called, withdrawn, or registered too late; and more than
-    /// two observers.
+    /// The short ones, in which observers are called, withdrawn, or registered too late; and more
+    /// than two observers.
     static let ofMemory =
         inSequence.filter { $0.threads[0].count < 4 } + [
             Program([0, 1, 2].map { .observe($0) } + [.cancel, .observe(3), .observe(4)])

@@ -11,8 +11,8 @@ final class OperatorSubject<Value: Sendable>: Subject {
         let call: OperatorModel.Call
         let receiver = Receiver()
         let attempts = Scenario.Log<OperatorModel.Attempt>()
-        /// The calls of the other two functions that `withRetries` receives. Their notes tell whether
-        /// a lock is held.
+        /// The calls of the other two functions that `withRetries` receives. Their notes tell
+        /// whether a lock is held.
         let asked = Scenario.Log<Int>()
         var promise: AnyObject?
         /// Captured by everything that `withRetries` receives.

@@ -8,8 +8,8 @@ struct Programs {
     var count: Int
     /// One program, with a check of what was seen.
     var describe: (Int, Scenario) -> Void
-    /// Runs one program without the lab, for programs whose interleaving does not matter. They are
-    /// many, and one that fails, or does not end, is explored alone.
+    /// Runs one program without the lab, for programs whose interleaving does not matter. There are
+    /// many of them, and one that fails, or does not end, is explored alone.
     var runAlone: ((Int) -> Fault?)?
     /// How many of the programs that can run without the lab run in it nevertheless, because it
     /// finds deadlocks and calls under a lock. They are the smallest.
@@ -133,8 +133,8 @@ extension Requirement {
         return .holds(explored: programs.count, of: .first(programs.count))
     }
 
-    /// How long a program may run before it is explored, to see whether it will end. The time decides
-    /// nothing else: a program that is only slow passes.
+    /// How long a program may run before it is explored, to see whether it will end. The time
+    /// decides nothing else: a program that is only slow passes.
     private static let patience: Duration = .seconds(2)
 
     private func verdictInARow(
@@ -203,7 +203,7 @@ extension Requirement {
         var current: Int { state.withLock { $0.current } }
         var fault: Fault? { state.withLock { $0.fault } }
 
-        /// Whether it is still at the program at which it was when this was asked before.
+        /// Whether it is still at the same program as when this was last read.
         var isStuck: Bool {
             state.withLock { state in
                 defer { state.seen = state.current }

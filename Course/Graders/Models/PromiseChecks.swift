@@ -2,7 +2,7 @@ import Foundation
 import RaceLab
 import SharedSuite
 
-/// Which sentence is said about programs whose results the model does not explain.
+/// The faults that are reported for programs whose results the model does not explain.
 extension PromiseModel {
     /// What is wrong with what was seen; `nil` if the model explains it.
     static func fault(
@@ -74,7 +74,7 @@ extension PromiseModel {
     }
 }
 
-/// The requirements that are made of a model and programs.
+/// Makes requirements from the model and its programs.
 struct PromiseChecks: Sendable {
     var rules: PromiseRules
     /// Whether a settled promise has freed all handlers.

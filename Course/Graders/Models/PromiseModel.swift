@@ -12,9 +12,9 @@ struct PromiseRules: Hashable, Sendable {
     var increment = 10
 }
 
-/// A promise, as plain sequential code. Each thread of a program has a list of actions; an action is
-/// atomic, and may add others. A handler's call is an action of its own, and so is each call inside
-/// of it.
+/// A promise, as plain sequential code. Each thread of a program has a list of actions; an action
+/// is atomic, and may add others. A handler's call is an action of its own, and so is each call
+/// inside of it.
 struct PromiseModel: Hashable {
     private struct Node: Hashable {
         var outcome: PromiseProgram.Outcome?
@@ -64,7 +64,7 @@ struct PromiseModel: Hashable {
         var final: PromiseProgram.Outcome??
     }
 
-    /// What is compared. A run that cannot be explained is examined again with less.
+    /// What is compared. A run that cannot be explained is compared again in fewer respects.
     struct Comparison: Hashable {
         var order = true
         var readers = true

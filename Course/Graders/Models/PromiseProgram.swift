@@ -19,7 +19,7 @@ struct PromiseProgram: Hashable {
     /// Where a reader's results are in ``PromiseModel/Seen/received``: after those of the handlers.
     func slot(of reader: Int) -> Int { handlers.count + reader - PromiseProgram.firstReader }
 
-    /// A value, or a negative number, which stands for an error.
+    /// A value, or the negative number of an error.
     typealias Outcome = Int
 
     indirect enum Op: Hashable {

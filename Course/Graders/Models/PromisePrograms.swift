@@ -121,7 +121,7 @@ struct PromisePrograms {
         builder.then(promise) { $0.read(promise) }
         builder.error(promise) { $0.read(promise) }
     }
-    /// On the promise that the first operation of the program has returned, or that the next one has.
+    /// The operation on the promise that the `then` with this number, from 0, has returned.
     static func linked(_ operation: Operation, next: Int = 0) -> Operation {
         Operation("l\(operation.name)") {
             operation.add(&$0, $0.program.roots + next); _ = $1
@@ -139,7 +139,7 @@ struct PromisePrograms {
             builder.then(own)
         }
     }
-    /// On the second promise.
+    /// The operation on the second promise.
     static func other(_ operation: Operation) -> Operation {
         Operation("o\(operation.name)") {
             operation.add(&$0, 1); _ = $1
@@ -245,8 +245,8 @@ struct PromisePrograms {
         }
     }
 
-    /// The short programs again that begin by settling the promise, which they now do inside the block
-    /// of `init`.
+    /// The short programs again that begin by settling the promise, which they now do inside the
+    /// block of `init`.
     static func insideTheBlock(_ programs: [PromiseProgram]) -> [PromiseProgram] {
         programs.compactMap { program in
             var program = program

@@ -79,7 +79,7 @@ extension Requirement {
         }
     }
 
-    /// Nothing has a limit.
+    /// Numbers of handlers, links and settlements have no limit.
     static func many(_ id: String, flattens: Bool) -> Requirement {
         .unwatched(
             id, "thousands of everything",
@@ -219,7 +219,7 @@ extension PromisePrograms {
         return (all + branches + throughAnother).sorted { $0.size < $1.size }
     }
 
-    /// Handlers, or chains, on the promise that a `then` has returned, before and after it is settled.
+    /// Handlers, or chains, on the promise that a `then` returned, before and after it is settled.
     private static let branches: [PromiseProgram] = {
         let handlers = [then, chain, error, chainOfErrors, failing, registeringBoth, reading]
         let settling = [resolve, reject]

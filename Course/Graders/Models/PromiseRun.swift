@@ -207,7 +207,7 @@ final class PromiseRun<Value> {
             record(.reads(reader, handle(promise).flatMap(outcome)))
         case .drop:
             dropPromises()
-            // Of the two functions that settle a promise, the one that is not called any more goes, too.
+            // Releases the function, resolve or reject, that the program does not call again.
             let isResolved = program.threads[0].contains {
                 if case .resolve = $0 { true } else { false }
             }
@@ -311,8 +311,8 @@ extension PromiseProgram {
     }
 }
 
-/// Stops the program at each call of a handler, each use of an error and each `deinit`, until another
-/// thread has used the promise. If the program holds a lock at that moment, neither can continue.
+/// Stops the program at each call of a handler, use of an error and `deinit`, until another thread
+/// has used the promise. If the program holds a lock at that moment, neither can continue.
 final class Probe: @unchecked Sendable {
     private let otherCodeRuns = DispatchSemaphore(value: 0)
     private let promiseIsUsed = DispatchSemaphore(value: 0)
@@ -377,7 +377,7 @@ extension Conversion where Value == Coded {
 }
 
 extension Conversion where Value == Int? {
-    /// 1 stands for `nil`.
+    /// The number 1 is converted to `nil`.
     static var optionals: Conversion {
         Conversion(values: "`Int?`", make: { $0 == 1 ? nil : $0 }, number: { $0 ?? 1 })
     }

@@ -97,8 +97,8 @@ static bool read_some(stream *s) {
 /// Caps the output that the parent stores, in case the child writes in an endless loop.
 static const size_t enough = 64 * 1024 * 1024;
 
-/// Reads the child's output to the end. Returns false if the child exceeded its time limit or is
-/// stuck.
+/// Reads the child's output to the end. Returns false if the child exceeded its time limit, wrote
+/// too much, or is stuck.
 static bool read_all(const rl_errand *errand, stream *streams, int count, int64_t until,
                      rl_sight *seen, bool *stuck) {
     const int64_t interval = 250;
@@ -155,7 +155,7 @@ static pid_t fork_in_time(void) {
     }
 }
 
-/// Reads those of the program that contains an address, or each child would read them.
+/// Reads the symbols of the program that contains an address, or each child would read them.
 static void read_symbols(uintptr_t address) {
     image *program = rl_image_of(address);
     if (program) rl_variable_at(program, address);

@@ -16,7 +16,7 @@ typedef struct {
     int looks_asleep;  // since its last progress: how often all of its threads were asleep
 } rl_sight;
 
-/// Looks at a child, every quarter of a second. Returns whether it makes no progress: since the last
-/// one, all of its threads have been asleep in twelve looks. The child's own watcher thread wakes up
-/// now and then, and a look that finds it awake is not counted. It uses almost no processor time.
+/// Called every quarter of a second. Returns whether a child is stuck: all of its threads were
+/// asleep in twelve calls since its last progress. The child's own watcher thread wakes up now and
+/// then: such a call is not counted, and the little processor time that it takes is no progress.
 bool rl_child_is_stuck(rl_sight *before);

@@ -4,12 +4,12 @@
 
 #include "State/state.h"
 
-/// Joins one half of such clocks.
+/// Joins one half of two vector clocks; and both halves.
 void rl_join_times(uint32_t *into, const uint32_t *other);
 void rl_join_clock(vector_clock *into, const vector_clock *other);
 /// Advances a thread's own clock.
 void rl_advance(thread *t);
-/// Orders what a thread does from now on after what its last step has published.
+/// Advances a thread's own clock after a step that has published it.
 void rl_tick(int index);
 /// A plain access to memory by the calling thread.
 typedef struct {
@@ -20,8 +20,8 @@ typedef struct {
 
 /// Checks an access for data races with earlier accesses.
 void rl_check_access(plain_access access);
-/// Whether nothing orders an access and an earlier one, at `*other`, with which it conflicts. Records no
-/// data race.
+/// Whether an access conflicts with an earlier one and nothing orders the two. Sets `*other` to the
+/// place of the earlier one. Records no data race.
 bool rl_is_unordered(plain_access access, uintptr_t *other);
 /// The stack of thread `owner` contains the address. If another thread's stack contained it
 /// before, forgets what is known about it.
@@ -38,9 +38,9 @@ bool rl_knows(rl_moment moment);
 
 /// Forgets the releases of the last run.
 void rl_forget_releases(void);
-/// The calling thread removes a reference to an object, but not the last one. That orders what it has
-/// done so far before what follows `rl_has_last_reference(object)`: the runtime counts down with
-/// release semantics, and a thread that finds itself to be the only owner acquires.
+/// The calling thread removes a reference to an object, but not the last one. That orders what it
+/// has done so far before what follows `rl_has_last_reference(object)`: the runtime counts down
+/// with release semantics, and a thread that finds itself to be the only owner acquires.
 void rl_removes_reference(const void *object);
 /// The calling thread runs the `deinit` of the object, or has been told that the only reference to
 /// it is its own.

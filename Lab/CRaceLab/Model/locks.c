@@ -1,5 +1,5 @@
-// Who holds what: locks with one owner or several readers. Mutexes, readers-writer locks and the
-// queues of Dispatch are such locks.
+// Locks with one owner or several readers. Mutexes, readers-writer locks and the queues of Dispatch
+// are such locks.
 
 #include "Model/locks.h"
 

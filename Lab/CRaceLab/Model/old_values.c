@@ -28,8 +28,8 @@ typedef struct {
 
 #define NO_VARIABLE SIZE_MAX
 
-/// An atomic operation or a fence, for the order of sequentially consistent operations. What happens
-/// before it is what `ordered` covers.
+/// An atomic operation or a fence, for the order of sequentially consistent operations. What
+/// happens before it is what `ordered` covers.
 typedef struct {
     enum { IS_LOAD, IS_STORE, IS_FENCE } kind;
     int8_t thread;
@@ -38,7 +38,7 @@ typedef struct {
     size_t position;  // 2 * index of the store, + 1 if it only reads it
     uint32_t clock, ordered[RL_MAX_THREADS];
     size_t previous;   // the event of the thread before it, + 1; 0: none
-    uint32_t left_at;  // when the thread did something else than access this variable; or 0
+    uint32_t left_at;  // when the thread first did something other than access this variable; or 0
     uint32_t came_from[RL_MAX_THREADS];  // what the last such thing before it covers
 } event;
 
@@ -108,8 +108,8 @@ void rl_meet_variable(const void *address, atomic_value now) {
     come_to(my_thread(), at);
     variable *v = &memory.variables[at];
     if (v->count > 0 && are_equal(v->stores[v->count - 1].value, now)) return;
-    // Something else than an atomic operation of a step has changed the value. It is another
-    // variable now.
+    // The value was not changed by an atomic operation in a step. From now on it counts as another
+    // variable.
     v->first = v->count;
     add_store(v, (store_record){.value = now, .by = NO_THREAD});
 }
@@ -125,8 +125,8 @@ void rl_will_read(const void *address, int order, const atomic_value *expected) 
                                        .expected = expected ? *expected : (atomic_value){0}};
 }
 
-/// The oldest store that a thread can read because of coherence: no newer one, and no read of a newer
-/// one, happens before the load.
+/// The oldest store that a thread can read because of coherence: no newer one, and no read of a
+/// newer one, happens before the load.
 static size_t oldest_coherent(const variable *v, const thread *t) {
     if (rl_has_fault(RL_FAULT_NO_COHERENCE)) return v->first;
     size_t oldest = v->count - 1;
@@ -143,8 +143,8 @@ static size_t oldest_coherent(const variable *v, const thread *t) {
 
 static bool acquires(int order) { return order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE; }
 
-/// Notes for the events of a thread that it now does something at a variable, and has published
-/// something meanwhile.
+/// Notes in the last events of a thread, as `left_at`, that it goes to another variable or a fence,
+/// or has done something other than an atomic operation.
 static void go_to(thread *t, size_t at, uint32_t clock) {
     recent *r = &memory.recent[t - lab.threads];
     for (size_t i = r->last_event; i > 0; i = memory.events[i - 1].previous) {
@@ -261,8 +261,8 @@ static bool makes_cycle(event e) {
 
 // MARK: - Choosing a store
 
-/// Whether the next step of a thread can read the store with this index, which is not older than the
-/// oldest coherent one.
+/// Whether the next step of a thread can read the store with this index, which is not older than
+/// the oldest coherent one.
 static bool can_read(const thread *t, size_t index) {
     const variable *v = &memory.variables[t->reads.variable];
     if (index + 1 == v->count) return true;

@@ -1,10 +1,10 @@
-// Old values: where the memory orderings allow it, an atomic load reads a store to which a newer one
-// has been made.
+// Old values: where the memory orderings allow it, an atomic load reads a store although there is a
+// newer one.
 //
 // The model is RC11 (Lahav, Vafeiadis, Kang, Hur and Dreyer, "Repairing Sequential Consistency in
-// C/C++11", PLDI 2017), with the release sequences of C++20. The modification order of a variable is
-// the order in which its stores are executed. So every execution of the model is reached in which
-// program order, reads-from and modification order together have no cycle.
+// C/C++11", PLDI 2017), with the release sequences of C++20. The modification order of a variable
+// is the order in which its stores are executed. So every execution of the model is reached in
+// which program order, reads-from and modification order together have no cycle.
 
 #pragma once
 
@@ -22,8 +22,8 @@ typedef struct {
 /// Forgets the stores of the last run.
 void rl_forget_stores(void);
 
-/// Called before the point of an atomic operation of the calling thread, on a variable that has this
-/// value now.
+/// Called before the point of an atomic operation of the calling thread, on a variable that has
+/// this value now.
 void rl_meet_variable(const void *address, atomic_value now);
 /// The next step of the calling thread reads a value. `order`: the memory ordering; of an exchange,
 /// that of a failure. `expected`: the value with which the exchange succeeds; NULL: a load.

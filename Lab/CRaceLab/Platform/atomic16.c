@@ -1,5 +1,5 @@
-// Atomic operations on 16 bytes, for x86-64. The compiler emits calls of these functions there, which
-// belong to a library that need not be installed.
+// Atomic operations on 16 bytes, for x86-64. The compiler emits calls of these functions there,
+// which belong to a library that need not be installed.
 
 #include "Platform/build.h"
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/// Stands before each piece.
+/// The header of each piece.
 typedef struct piece {
     size_t size;         // with this header
     struct piece *next;  // the next one that is free

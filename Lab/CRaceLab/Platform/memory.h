@@ -1,5 +1,5 @@
-// The memory that the lab itself allocates. It comes from an arena of its own, so that the addresses
-// of the code under test do not depend on what the lab does.
+// The memory that the lab itself allocates. It comes from an arena of its own, so that the
+// addresses of the code under test do not depend on what the lab does.
 
 #pragma once
 

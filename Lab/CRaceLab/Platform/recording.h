@@ -24,8 +24,8 @@ static inline void rl_record_steps(uint32_t count) {
 
 /// From now on the process records where it crashes.
 void rl_record_crashes(void);
-/// If the calling thread crashes from now on, it calls `leave`, which jumps out of the code that
-/// crashes. NULL: a crash ends the process, as usual.
+/// If the calling thread crashes from now on in an exploring child process, it calls `leave`, which
+/// jumps out of the code that crashes. NULL: a crash ends the process, as usual.
 void rl_leave_at_crash(void (*leave)(void));
 /// Prepares the calling thread to report a crash, even if its stack has overflowed.
 void rl_expect_crashes(void);

@@ -1,4 +1,4 @@
-// Distinguishes a stack overflow from other crashes, for child processes that may cause one.
+// Distinguishes a stack overflow from other crashes.
 
 #include "Platform/stack_overflow.h"
 

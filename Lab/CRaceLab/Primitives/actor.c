@@ -1,7 +1,7 @@
 // Actors, and the executors on which tasks run.
 //
-// An actor is not modeled: the runtime queues the tasks that wait for it, and the lab decides when a
-// task arrives. An executor of the program's own keeps its tasks itself.
+// An actor is not modeled: the runtime queues the tasks that wait for it, and the lab decides when
+// a task arrives. An executor of the program's own keeps its tasks itself.
 //
 // Linux only, where the program's definitions take precedence; see thread.c.
 
@@ -34,8 +34,8 @@ bool rl_is_actor(executor e) {
 
 // MARK: - After a run that was abandoned
 
-// A run may end while a task is on an actor. A global actor, or another one that later runs use, too,
-// would never be free again. So the actor gets back what the runtime kept in it before.
+// A run may end while a task is on an actor. A global actor, or another one that later runs use,
+// too, would never be free again. So the actor gets back what the runtime kept in it before.
 
 /// The words after the header of an object in which the runtime keeps the state of an actor.
 enum { FIRST_WORD = 2, WORDS = 12, MOST_ACTORS = 64 };

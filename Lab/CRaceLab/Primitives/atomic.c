@@ -37,7 +37,7 @@ static int effective(int order) {
     return lab.scenario->faults & RL_FAULT_EVERY_ATOMIC_ORDERS ? __ATOMIC_SEQ_CST : order;
 }
 
-/// The ordering of what is called here: that in the source, or the one that is tried instead.
+/// The ordering of the operation at a place: that in the source, or the one that is tried instead.
 static int ordering_of(rl_place place, int kind, int order) {
     rl_summary *s = &lab.summary;
     uint32_t i = 0;
@@ -63,7 +63,7 @@ static void read_atomic(thread *t, int order) {
     if (acquires(effective(order))) rl_join_times(t->clock.ordered, c->released.ordered);
 }
 
-/// The same for a read of a store that may be old.
+/// The effect of an atomic read of a store that may be old.
 static void read_store(thread *t, int order, rl_kind kind) {
     const void *address = (const void *)t->address;
     const store_record *s = rl_store(address, t->reads.store);
@@ -77,8 +77,8 @@ static void read_store(thread *t, int order, rl_kind kind) {
         rl_did_read(kind, t->address, t->reads.store, hash_of(t->reads.expected));
 }
 
-/// The same for a write. That of a read-modify-write operation continues the release sequence that it
-/// finds. Returns the number of the store; 0: the stores are not kept.
+/// The same for a write. That of a read-modify-write operation continues the release sequence that
+/// it finds. Returns the number of the store; 0: the stores are not kept.
 static uint32_t write_atomic(thread *t, int order, bool is_read_modify_write, bool keeps) {
     uint32_t number = 0;
     cell *c = rl_cell_at(t->address);
@@ -205,7 +205,7 @@ static bool loads_old(const void *address, rl_place place, int order, atomic_val
     return true;
 }
 
-/// The result of an exchange that always writes: whether the value has changed.
+/// Records the effect of an exchange that always writes. `changes`: it writes another value.
 static void swapped(bool changes, int order) {
     thread *t = my_thread();
     // A thread that writes the same value again publishes what it did before, but it may be
@@ -226,8 +226,8 @@ static void failed(uint32_t step, int order) {
     rl_clean_stack();
 }
 
-/// The point of an exchange that compares, where the stores are kept. Returns whether it fails on an
-/// old value.
+/// The point of an exchange that compares, where the stores are kept. Returns whether it fails on
+/// an old value.
 static bool fails_on_old(const void *address, rl_place place, int order, atomic_value expected,
                          atomic_value *value, uint32_t *step) {
     rl_meet_variable(address, *value);
@@ -239,7 +239,7 @@ static bool fails_on_old(const void *address, rl_place place, int order, atomic_
     return true;
 }
 
-/// The result of an exchange that compares first.
+/// Records the effect of an exchange that compares first.
 static void exchanged(uint32_t step, bool done, int order, int order_of_failure) {
     RL_REQUIRE(my_thread()->kind == RL_EXCHANGE, "the last step was no exchange");
     lab.steps[step].failed = !done;
@@ -249,8 +249,8 @@ static void exchanged(uint32_t step, bool done, int order, int order_of_failure)
 // MARK: - Entry points
 
 // Code compiled with `-sanitize=thread` calls these functions in place of atomic instructions, with
-// the memory ordering as the last argument. The lab runs one thread at a time, and the memory always
-// has the newest value.
+// the memory ordering as the last argument. The lab runs one thread at a time, and the memory
+// always has the newest value.
 
 #define VALUE(x) \
     ((atomic_value){(uint64_t)(x), sizeof(x) > 8 ? (uint64_t)((__uint128_t)(x) >> 64) : 0})

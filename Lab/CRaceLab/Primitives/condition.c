@@ -47,8 +47,8 @@ static void forget_signals(void) { signal_count = 0; }
 static rl_service service = {.run_begins = forget_signals};
 RL_SERVICE(service)
 
-/// The calling thread sleeps until it is woken. At its next point it takes back the lock that belongs
-/// to the condition.
+/// The calling thread sleeps until it is woken. At its next point it takes back the lock that
+/// belongs to the condition.
 static void fall_asleep(const void *condition) {
     thread *t = my_thread();
     RL_REQUIRE(t->kind == RL_WAIT, "a thread falls asleep without waiting");

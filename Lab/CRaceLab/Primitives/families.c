@@ -1,5 +1,5 @@
-// Families of entry points that the lab does not observe with the installed toolchain. The Swift half
-// learns which from tiny programs whose outcomes are known.
+// Families of entry points that the lab does not observe with the installed toolchain. The Swift
+// half learns which from tiny programs whose outcomes are known.
 
 #include "Primitives/families.h"
 

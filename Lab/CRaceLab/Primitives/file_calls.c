@@ -244,7 +244,7 @@ FTSENT *fts_read(FTS *tree) {
     return entry;
 }
 
-// Those that make something.
+// Calls that make a file, a folder or a descriptor.
 
 #define MAKES_PATH(name, folder, parameters, arguments)             \
     typedef int(*type_of_##name) parameters;                        \

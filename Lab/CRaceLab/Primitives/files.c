@@ -2,7 +2,7 @@
 //
 // A path stands for each name on it, including those in symbolic links, and for the file. Standard
 // output and standard error do not count, nor do devices other than standard input. Sockets may be
-// connected with each other, so all of them are one thing.
+// connected with each other, so all of them count as one.
 //
 // Linux only, where the program's definitions take precedence; see thread.c.
 
@@ -38,8 +38,8 @@ static bool look_up(int folder, const char *path, int flags, struct statx *found
     return exists;
 }
 
-/// The files and folders that this run has made. The system gives the number of a file that was
-/// removed to another.
+/// The files and folders that this run has made. The system reuses the number of a file that was
+/// removed.
 static uint64_t made_files[256];
 static uint32_t made_count;
 
@@ -76,8 +76,8 @@ static void use_set(uint64_t key, bool reads, rl_place place) {
 typedef ssize_t (*read_link)(int, const char *, char *, size_t);
 REAL(read_link, real_readlinkat, "readlinkat")
 
-/// Returns whether the last name of a path, which starts at `start`, is a symbolic link. `to` is the
-/// path to which it leads.
+/// Returns whether the last name of a path, which starts at `start`, is a symbolic link. `to` is
+/// the path to which it leads.
 static bool follow(int folder, const char *path, size_t start, char to[PATH_MAX]) {
     const int saved = errno;
     char link[PATH_MAX];

@@ -4,8 +4,8 @@
 
 #include "Primitives/outer_state.h"
 
-/// The thread uses a name as `name`, and the file that has it as `contents`. `folder` is a descriptor
-/// or AT_FDCWD.
+/// The thread uses a name as `name`, and the file that has it as `contents`. `folder` is a
+/// descriptor or AT_FDCWD.
 void rl_use_path(int folder, const char *path, rl_use name, rl_use contents, rl_place place);
 /// The thread opens a path. Returns whether it makes the file.
 bool rl_open_path(int folder, const char *path, int flags, rl_place place);

@@ -186,11 +186,11 @@ int rl_really_lock(pthread_mutex_t *mutex) {
     return result;
 }
 
-/// Handles a lock that the calling thread owns already, unless a second attempt blocks. Returns
-/// true if it set `*answer`.
+/// Takes a lock that the calling thread owns already, unless that would block. Returns true if it
+/// set `*answer`.
 static bool asks_again(pthread_mutex_t *mutex, int *answer, rl_place place) {
     const int kind = mutex->__data.__kind & 3;
-    // It already belongs to the thread of the operating system, which runs this task in its body.
+    // The operating-system thread already owns it: the task runs in the body of the owner.
     if (is_of_thread(mutex) && rl_is_owned_below(mutex))
         rl_meet_outside("takes a recursive lock that its thread keeps meanwhile", place);
     if (!rl_owns(mutex)) return false;

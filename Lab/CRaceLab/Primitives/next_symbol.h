@@ -1,5 +1,5 @@
-// How an entry point is declared in Swift's calling conventions, and how it finds the function that it
-// replaces.
+// How an entry point is declared in Swift's calling conventions, and how it finds the function that
+// it replaces.
 
 #ifndef REAL_H
 #define REAL_H

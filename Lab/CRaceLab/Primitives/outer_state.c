@@ -1,6 +1,6 @@
-// State that threads share outside of the program's memory. The calls that use it are no steps: their
-// order is not explored. If the order of two of them matters, and no lock decides it, there is no
-// verdict.
+// State that threads share outside of the program's memory. The calls that use it are no steps:
+// their order is not explored. If the order of two of them matters, and no lock decides it, there
+// is no verdict.
 
 #include "Primitives/outer_state.h"
 

@@ -9,8 +9,8 @@ bool rl_uses_outer_state(void);
 
 typedef enum { RL_LOOKS, RL_CHANGES } rl_use;
 
-/// The calling thread uses something. If another thread uses it, too, nothing orders that, and one of
-/// the two changes it, there is no verdict. `what` says so in a sentence.
+/// The calling thread uses something. If another thread uses it, too, nothing orders that, and one
+/// of the two changes it, there is no verdict. `what` says so in a sentence.
 void rl_use_outer_state(uint64_t key, rl_use use, const char *what, rl_place place);
 
 /// The calling thread reads from a descriptor.

@@ -11,8 +11,8 @@
 //   access there by itself. If such a closure runs on another thread, as with `concurrentPerform`,
 //   its accesses are steps.
 // - An access can last: a `mutating` method, or a function with an `inout` parameter, can release a
-//   lock and then write. What it writes then does not come before that release. It is no step of its
-//   own, but it is checked for data races with the knowledge of that moment.
+//   lock and then write. What it writes then does not come before that release. It is no step of
+//   its own, but it is checked for data races with the knowledge of that moment.
 
 #include "Primitives/plain_memory.h"
 
@@ -155,8 +155,8 @@ static bool have_others_begun(void) {
     return false;
 }
 
-/// Whether the memory belongs to an access that another thread has begun, rather than to `own`. Next
-/// to globals there are also variables of the compiler.
+/// Whether the memory belongs to an access that another thread has begun, rather than to `own`.
+/// Next to globals there are also variables of the compiler.
 static bool is_open_elsewhere(uintptr_t address, const open_access *own, rl_place place) {
     const bool in_globals = !rl_is_compilers_own(place.pc);
     for (int i = 0; i < lab.thread_count; i++) {
@@ -237,8 +237,8 @@ static void access_memory(rl_kind kind, uintptr_t address, bool is_announcement,
 
 // MARK: - Entry points: exclusive access
 
-/// If the thread is inside of code that makes no calls for atomics, such as a lock in another target,
-/// the lab does not see what may order the accesses.
+/// If the thread is inside of code that makes no calls for atomics, such as a lock in another
+/// target, the lab does not see what may order the accesses.
 static void doubt_race(rl_place place) {
     const rl_place unseen = rl_place_of_unseen_lock(place);
     if (unseen.pc) rl_meet_outside(RL_LOCK_WITHOUT_CALLS, rl_place_in_source(unseen));

@@ -43,8 +43,8 @@ static void meet(sem_t *semaphore) {
     rl_set_count(semaphore, count, post_once);
 }
 
-/// Whether the code under test makes the call in a run. The toolchain's libraries use semaphores for
-/// themselves. What follows the count in a `sem_t` of the C library tells whether processes share it.
+/// Whether the code under test makes the call in a run. The toolchain's libraries use semaphores
+/// for themselves. What follows the count in the C library's `sem_t` tells if processes share it.
 static bool is_by_program(sem_t *semaphore, rl_place place) {
     if (!rl_is_of_lab() || rl_is_ignoring() || !rl_is_of_program(place.pc)) return false;
     const bool is_shared = ((const int *)semaphore)[2] != 0;
@@ -149,7 +149,7 @@ REAL(on_semaphore, real_destroy, "sem_destroy")
 
 int sem_destroy(sem_t *semaphore) {
     const rl_place place = RL_CALLER;
-    // Whether another thread uses the semaphore before it ends, or after that, is a matter of order.
+    // The order of this and of what another thread does to the semaphore matters.
     static const rl_operation destroy = {.kind = RL_ATOMIC_WRITE};
     if (is_by_program(semaphore, place)) rl_point(&destroy, semaphore, place);
     return real_destroy()(semaphore);

@@ -1,10 +1,10 @@
-// The priorities of tasks. An actor takes the most urgent of the tasks that wait for it, and then the
-// one that arrived first.
+// The priorities of tasks. An actor takes the most urgent of the tasks that wait for it, and then
+// the one that arrived first.
 //
-// If all tasks have the same priority, it makes no difference whether a task arrives right before or
-// right after another one leaves the actor. Otherwise the task may overtake one that arrived earlier,
-// but only if it arrives before the actor is left. So once a run has shown two priorities, the
-// exploration starts over, and leaving an actor depends on arriving there.
+// If all tasks have the same priority, it makes no difference whether a task arrives right before
+// or right after another one leaves the actor. Otherwise the task may overtake one that arrived
+// earlier, but only if it arrives before the actor is left. So once a run has shown two priorities,
+// the exploration starts over, and leaving an actor depends on arriving there.
 
 #include "Primitives/priorities.h"
 

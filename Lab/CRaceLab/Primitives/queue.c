@@ -142,8 +142,8 @@ queue_kind rl_kind_of_queue(dispatch_object queue) {
 
 // Dispatch runs the work of a queue in order, and a thread that waits for a queue comes after work
 // that was sent before it. On a concurrent queue a thread that comes by itself has a place in that
-// line. Elsewhere "before" means ordered, by locks, atomics and so on: the first work in line can run
-// whenever the thread could, so that the two race for the lock, in both orders.
+// line. Elsewhere "before" means ordered, by locks, atomics and so on: the first work in line can
+// run whenever the thread could, so that the two race for the lock, in both orders.
 
 void rl_stand_in_line(dispatch_object queue, const void *work, bool exclusive) {
     lock *l = rl_lock_at((uintptr_t)queue);
@@ -254,8 +254,8 @@ static void make_call(void *context) {
 static const rl_operation queue_up = {.kind = RL_QUEUE_UP};
 static const rl_operation queue_up_to_share = {.kind = RL_SHARED_QUEUE_UP};
 
-/// A thread that comes to a concurrent queue by itself: a barrier that came before it goes first, even
-/// if the barrier still has to wait.
+/// A thread that comes to a concurrent queue by itself: a barrier that came before it goes first,
+/// even if the barrier still has to wait.
 static void come_to_queue(dispatch_object queue, bool shared, const void *work, rl_place place) {
     rl_point(shared ? &queue_up_to_share : &queue_up, rl_line_of(queue), place);
     rl_stand_in_line(queue, work, !shared);

@@ -46,9 +46,9 @@ HIDDEN void *rl_retain(void *object) {
 }
 
 // Some values are not objects and must not be retained, such as string literals: they are negative.
-// The runtime of Swift 6.2 passes them as they are. That of Swift 6.3 clears the bits that mark them
-// before it calls through the pointer. Then the original argument is still in the first register that
-// a called function preserves, and equals the argument but for those bits.
+// The runtime of Swift 6.2 passes them as they are. That of Swift 6.3 clears the bits that mark
+// them before it calls through the pointer. Then the original argument is still in the first
+// register that a called function preserves, and equals the argument but for those bits.
 HIDDEN _Atomic int rl_immortals;
 extern void rl_retain_if_mortal(void) __attribute__((visibility("hidden")));
 // clang-format off
@@ -194,8 +194,8 @@ static bool listen_to_counts(bool on) {
 
 #endif
 
-// Counts are observed only during the run, because that would slow down the judging. Without reduction
-// as well: releases also order what threads do.
+// Counts are observed only during the run: elsewhere that would take time for nothing. They are
+// observed without reduction, too, because releases also order what threads do.
 
 static void begin(void) { lab.listens_to_counts = listen_to_counts(true); }
 
@@ -216,8 +216,8 @@ typedef void *(*on_weak_and_object)(void *reference, void *object);
 typedef void *(*on_weak)(void *reference);
 typedef void *(*on_two_weak)(void *to, void *from);
 
-/// A load belongs to the access to a property right before it. If there is none, it is a step of its
-/// own: another thread may release the object before it.
+/// A load belongs to the access to a property right before it. If there is none, it is a step of
+/// its own: another thread may release the object before it.
 static void come_to_load(const void *reference, rl_place place) {
     if (!rl_active) return;
     const thread *t = my_thread();

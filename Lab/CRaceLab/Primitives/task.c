@@ -226,8 +226,8 @@ static void describe(const thread *t, rl_waiting *waiting) {
     if (waiting->kind == RL_ARRIVE) waiting->holder = (int8_t)task_on(t->actor);
 }
 
-/// A recursive lock belongs to a thread. A task may continue on another one, which cannot release the
-/// lock; and meanwhile, another task on the same thread may take it again.
+/// A recursive lock belongs to a thread. A task may continue on another one, which cannot release
+/// the lock; and meanwhile, another task on the same thread may take it again.
 static void refuse_locks_of_suspended(thread *t) {
     if (!rl_holds_lock_of_thread(t) || t->is_ending || me->fate != STAYS) return;
     rl_meet_outside("keeps a recursive lock while it is suspended",
@@ -470,9 +470,9 @@ void rl_release_clock(const void *thing) {
     rl_advance(t);
 }
 
-// A task that leaves an actor and one that arrives there can be permuted, unless they differ in their
-// priorities: the second one runs afterwards either way. Only the order of arrival matters, and what
-// a task waits for: if that is available already, the task does not leave its actor.
+// A task that leaves an actor and one that arrives there can be permuted, unless they differ in
+// their priorities: the second one runs afterwards either way. Only the order of arrival matters,
+// and what a task waits for: if that is available already, the task does not leave its actor.
 void rl_runtime_releases(const void *thing, bool only_orders) {
     if (me->thread == NO_THREAD) return;
     point_at_all(thing);

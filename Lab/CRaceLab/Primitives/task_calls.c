@@ -7,8 +7,8 @@
 // `_swift_tsan_release`, when a job is enqueued and when it begins, when an actor is locked and
 // unlocked, when a task ends and is awaited, and when a continuation is resumed. The return address
 // of the call identifies the event. The lab learns these addresses before the first exploration,
-// from a task that yields once and a task that hops to an actor. If their events are not as
-// expected, tasks cannot be explored, and the lab gives no verdict about them.
+// from a task that yields once, a task that hops to an actor, and a stream. If their events are not
+// as expected, tasks cannot be explored, and the lab gives no verdict about them.
 //
 // Linux only, where the program's definitions take precedence; see thread.c.
 

@@ -1,6 +1,6 @@
 // Threads that the code under test starts, and their entry points. `Thread` ends up here as well.
 //
-// The entry points exist on Linux only: elsewhere a library is bound to the library that it was
+// The entry points work on Linux only: elsewhere a library is bound to the library that it was
 // linked against.
 
 #include "Primitives/thread.h"

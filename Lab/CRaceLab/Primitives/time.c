@@ -1,4 +1,4 @@
-// The times of Dispatch.
+// The times of Dispatch. For the code under test, time stands still; see State/inputs.c.
 //
 // Linux only, where the program's definitions take precedence; see thread.c.
 
@@ -10,9 +10,6 @@
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
 #define FAMILY RL_QUEUES
-
-// Time stands still for the threads of a scenario. Otherwise the speed of the processor would
-// decide whether a deadline has passed.
 
 typedef uint64_t (*time_after)(uint64_t, int64_t);
 typedef uint64_t (*time_of_day)(const void *, int64_t);

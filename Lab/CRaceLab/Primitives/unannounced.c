@@ -1,6 +1,6 @@
 // Accesses that no call of the runtime announces: to properties with `@exclusivity(unchecked)`, in
-// targets where the check is disabled, and to memory behind unsafe pointers. Code that is compiled with
-// `-sanitize=thread` still makes a call for each of them.
+// targets where the check is disabled, and to memory behind unsafe pointers. Code that is compiled
+// with `-sanitize=thread` still makes a call for each of them.
 //
 // Nearly all such accesses are to memory that one thread has, or that is only read. So they are no
 // steps at first. Where two threads access the same memory and nothing orders that, the exploration
@@ -39,7 +39,7 @@ __attribute__((constructor)) static void make_places(void) {
     of_locks = memory + 1;
 }
 
-/// Returns the number of places if it is none of them.
+/// Returns the index of a place, or the number of places if it is none of them.
 static uint32_t index_of(const places *p, uintptr_t pc) {
     uint32_t i = 0;
     while (i < p->count && p->at[i] != pc) i++;
@@ -66,9 +66,9 @@ static void add(rl_place place, bool is_publishing) {
     lab.has_more_steps = true;
 }
 
-/// Whether another thread has written this memory before it published its address, and nothing orders
-/// that before now, as when an atomic operation with a weak ordering publishes it. Stores the place of
-/// the write in `*other`.
+/// Whether another thread has written this memory before it published its address, and nothing
+/// orders that before now, as when an atomic operation with a weak ordering publishes it. Stores
+/// the place of the write in `*other`.
 static bool is_published_unordered(const thread *t, uintptr_t address, uintptr_t *other) {
     if (!lab.summary.has_weak_orderings) return false;
     for (int i = 0; i < lab.thread_count; i++) {
@@ -105,8 +105,8 @@ bool rl_is_private(const thread *t, uintptr_t address) {
     return b && b->since == t->clock.at[me->thread];
 }
 
-/// Whether an access is a part of the one that its statement has announced, such as that to a field of
-/// a property.
+/// Whether an access is a part of the one that its statement has announced, such as that to a field
+/// of a property.
 static bool is_part_of_announced(thread *t, uintptr_t address, rl_place place) {
     if (t->open_count > 0 || address == t->begun) return true;
     if (address < t->begun) return false;
@@ -151,7 +151,7 @@ void rl_meet_announced(rl_kind kind, uintptr_t address, rl_place place) {
 
 static places by_pointer;
 
-/// What a C function does with the variable, the lab does not see: perhaps it is an atomic operation.
+/// The lab does not see what a C function does with the variable: perhaps an atomic operation.
 void rl_passed_by_pointer(uintptr_t pc) {
     if (!contains(&by_pointer, pc)) {
         if (by_pointer.count == MOST_PLACES) return;

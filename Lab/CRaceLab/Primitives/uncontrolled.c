@@ -1,7 +1,7 @@
 // The entry points of what the lab does not control. Dispatch sources, channels and workloops, and
 // the timers of run loops run code beside the threads of the scenario; queues that are suspended,
-// spin locks and barriers of POSIX order what threads do, and `pthread_cancel` ends one. So when the
-// code under test uses one, the exploration ends without a verdict.
+// spin locks and barriers of POSIX order what threads do, and `pthread_cancel` ends one. So when
+// the code under test uses one, the exploration ends without a verdict.
 //
 // Linux only, where the program's definitions take precedence; see thread.c.
 
@@ -81,8 +81,8 @@ ORDERS(pthread_timedjoin_np, (pthread_t thread, void **result, const struct time
 ORDERS(semop, (int set, struct sembuf *operations, size_t count), (set, operations, count),
        "uses a System V semaphore")
 
-/// The handler runs on a thread that waits for its turn, or on any thread of the process. SIGKILL has
-/// none.
+/// The handler runs on a thread that waits for its turn, or on any thread of the process. SIGKILL
+/// has none.
 static void meet_signal(bool is_for_us, int number, const char *what, rl_place place) {
     if (is_for_us && number != 0) meet_call_of_program(what, place);
 }

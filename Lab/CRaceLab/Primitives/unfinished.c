@@ -1,4 +1,4 @@
-// Work that threads wait for: that of groups, of work items, and work that is sent to the main queue.
+// Work that threads wait for: that of groups and work items, and what is sent to the main queue.
 
 #include "Primitives/unfinished.h"
 

@@ -90,8 +90,8 @@ static situation look_at_threads(void) {
 
 // MARK: - Prescribed choices
 
-/// The thread that makes a step; RL_EARLY, RL_TIME_OUT, RL_SPURIOUS or 0; and which store it reads, if
-/// not the newest one.
+/// The thread that makes a step; RL_EARLY, RL_TIME_OUT, RL_SPURIOUS or 0; and which store it reads,
+/// if not the newest one.
 typedef struct {
     int thread;
     uint8_t how;
@@ -170,8 +170,8 @@ static int lowest(rl_thread_set set) { return __builtin_ctz(set); }
 
 /// Prepares the search for the next step, before a thread is chosen.
 static void come_to_step(uint32_t step, const situation *now) {
-    // Which threads may give up a wait depends on all other threads. So this step is dependent on
-    // every other one.
+    // Which threads may give up a wait depends on all other threads, so this step depends on every
+    // other one.
     if (now->is_barrier && !lab.looks_again) rl_wake_all();
     if (now->time_is_up) rl_everything_is_released();
     if (is_at_branch(step)) rl_fall_asleep_at_branch();
@@ -201,7 +201,7 @@ static choice chosen_by_sampler(uint32_t step, const situation *now) {
     return c;
 }
 
-/// Whether a step can read what the search wishes, and that has not been explored.
+/// Whether a step can read the store that the search wishes, and reading it has not been explored.
 static bool is_new(choice c) {
     return c.store > lab.slept[c.thread] && rl_may_read(c.thread, c.store);
 }

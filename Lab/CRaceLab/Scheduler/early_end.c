@@ -1,8 +1,8 @@
 // The code under test ends the process: by a call such as `exit`, or by a crash. Otherwise a run of
 // tests would end there, perhaps with the status of a success, and nothing would say why.
 //
-// A thread that crashes can do little: it may hold any lock. So the watcher, which looks every 50 ms,
-// reports the crash. The thread waits for that for a limited time, and then the crash takes its
+// A thread that crashes can do little: it may hold any lock. So the watcher, which looks every 50
+// ms, reports the crash. The thread waits for that for a limited time, and then the crash takes its
 // course.
 
 #include "Scheduler/early_end.h"
@@ -56,7 +56,7 @@ static rl_end crash;
 enum { NO_CRASH, HAS_CRASHED, IS_REPORTED };
 static _Atomic int state;
 
-/// A handler of the program may be there to survive the signal. That of the Swift runtime is not.
+/// Whether the program has a handler, perhaps to survive the signal. Not that of the Swift runtime.
 static bool is_handled_by_program(const struct sigaction *action) {
     if (!(action->sa_flags & SA_SIGINFO) && action->sa_handler == SIG_DFL) return false;
     Dl_info info;
@@ -69,7 +69,7 @@ static void wait_for_report(void) {
     for (int i = 0; i < 1000 && atomic_load(&state) != IS_REPORTED; i++) nanosleep(&moment, NULL);
 }
 
-/// Then the signal comes again, with the action that the program has for it.
+/// Waits for the report. Then the signal comes again, with the program's action for it.
 static void on_crash(int number, siginfo_t *info, void *context) {
     size_t which = 0;
     while (which + 1 < CRASH_COUNT && crashes[which] != number) which++;

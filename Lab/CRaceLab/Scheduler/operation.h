@@ -1,5 +1,5 @@
-// What the scheduler has to know of primitives. It names none of them: an entry point hands a table
-// of functions to its step, and registers another one for what it does between the runs.
+// What the scheduler needs to know about primitives. It names none of them: an entry point passes a
+// table of functions to its step, and registers another one for its work between the runs.
 
 #pragma once
 
@@ -9,11 +9,11 @@
 /// step. Those that are NULL have the effect that their comment names.
 struct rl_operation {
     rl_kind kind;
-    bool has_record;       // it waits for what the record of its address says, see `lock`
+    bool has_record;       // what it waits for is recorded at its address, see `lock`
     bool is_attempt;       // it fails instead of waiting …
     bool could_be_early;   // … also right before another thread's release, see deferred_release.c
-    bool is_idle;          // it waits for work, for which there is no need any more at the end
-    bool completes_later;  // its effect is known when the thread has made it
+    bool is_idle;          // it waits for work, and ends when no other thread can send any
+    bool completes_later;  // its effect is known only after the thread has made it
     bool is_atomic;        // it accesses an atomic variable whose stores are kept …
     bool chooses_value;    // … and can read an old value
 
@@ -24,7 +24,7 @@ struct rl_operation {
     /// What the step changes in the model. NULL: nothing.
     void (*carry_out)(int index, thread *t, uint32_t step);
 
-    /// The thread that the step waits for, or NO_THREAD; sets where that thread took it. NULL: none.
+    /// The thread that the step waits for, or NO_THREAD; sets where that one took it. NULL: none.
     int (*holder)(const thread *t, uintptr_t *pc);
     /// Whether it waits for work that was sent to a queue earlier. NULL: no.
     bool (*is_in_line)(const thread *t);

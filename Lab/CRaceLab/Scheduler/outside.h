@@ -8,7 +8,7 @@
 /// no verdict. Where accesses are steps, this ends the run and does not return.
 void rl_meet_outside(const char *what, rl_place place);
 
-/// What a `Mutex` or an atomic does in a target that is compiled without the setting.
+/// What code under test does with a lock or an atomic whose operations the lab does not see.
 #define RL_LOCK_WITHOUT_CALLS \
     "uses a `Mutex` or an atomic in a target that is not compiled with -sanitize=thread"
 

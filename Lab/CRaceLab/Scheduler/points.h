@@ -12,13 +12,12 @@ uint32_t rl_point(const rl_operation *operation, const void *address, rl_place p
 /// no other thread is enabled, unless RL_LIBERTY_TIME_OUTS is given. See `rl_got_it`.
 uint32_t rl_timed_point(const rl_operation *operation, const void *address, rl_place place);
 
-/// Whether the granted step succeeded: false for an attempt that failed and for a wait that timed
-/// out.
+/// Whether a step succeeded: false for an attempt that failed and for a wait that timed out.
 bool rl_got_it(uint32_t step);
 
 /// Keeps memory that is being freed from being reused during the run, so that an address identifies
-/// one object. Memory that has been freed already is left alone, and that is a misuse. Returns false
-/// if the caller has to free it now.
+/// one object. Memory that has been freed already is left alone, and that is a misuse. Returns
+/// false if the caller has to free it now.
 bool rl_keep(void *memory, rl_place place);
 
 // MARK: - For the scheduler

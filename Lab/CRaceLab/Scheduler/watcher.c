@@ -32,8 +32,8 @@
 
 #if defined(__linux__)
 
-/// Reads a small file of /proc. Returns false if the file does not exist. Allocates nothing: how often
-/// the watcher looks depends on time, and no address may.
+/// Reads a small file of /proc. Returns false if the file does not exist. Allocates nothing: how
+/// often the watcher looks depends on time, and no address may.
 static bool read_file_of_thread(unsigned number, const char *name, char *text, size_t size) {
     char path[64];
     snprintf(path, sizeof path, "/proc/self/task/%u/%s", number, name);
@@ -74,8 +74,8 @@ static thread_times times_of(unsigned number) {
     return times;
 }
 
-/// Whether another thread of the process is runnable, or waits for the disk, for a page of the program
-/// for example: the running thread may be waiting for it.
+/// Whether another thread of the process is runnable, or waits for the disk, for a page of the
+/// program for example: the running thread may be waiting for it.
 static bool another_thread_goes_on(unsigned number) {
     const int threads = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (threads < 0) return false;
@@ -143,9 +143,9 @@ static uint32_t frames_of(worker *w) {
     return count < 0 ? 0 : (uint32_t)count;
 }
 
-/// Ends an exploration whose running thread will not hand over again. Returns false if the thread has
-/// made progress meanwhile. It is given up before it is interrupted: the signal may end what it waits
-/// in, and the thread goes on.
+/// Ends an exploration whose running thread will not hand over again. Returns false if the thread
+/// has made progress meanwhile. It is given up before it is interrupted: the signal may end what it
+/// waits in, and the thread goes on.
 static bool stop(rl_status status, uint64_t seen) {
     worker *lost = lab.running;
     if (!atomic_compare_exchange_strong(&lab.progress, &seen, seen | RL_GIVEN_UP)) return false;
@@ -213,10 +213,10 @@ static void count_look(void) {
 
 /// Looks at the running thread every 50 ms. A thread that sleeps outside its parker for a second,
 /// without a context switch, is blocked: every thread that could wake it is parked. If another
-/// thread of the process is runnable or waits for the disk, it might wake this one, and the limit is
-/// five seconds. A thread that runs for twenty seconds without a point is taken to run forever. Time
-/// during which it waits for a processor does not count, nor does time during which the watcher had
-/// none.
+/// thread of the process is runnable or waits for the disk, it might wake this one, and the limit
+/// is five seconds. A thread that runs for twenty seconds without a point is taken to run forever.
+/// Time during which it waits for a processor does not count, nor does time during which the
+/// watcher had none.
 void rl_watch(void) {
     const struct timespec interval = {0, 50 * 1000 * 1000};
     const int64_t silent_long_enough = 20ll * 1000 * 1000 * 1000;

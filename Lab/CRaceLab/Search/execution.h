@@ -7,18 +7,18 @@
 /// Whether partial-order reduction is on.
 bool rl_reduces(void);
 void rl_begin_execution(void);
-/// Called before a step is chosen. `is_barrier`: the step is possible only because no other is.
+/// Called before a step is chosen. `is_barrier`: it is possible only because no thread is enabled.
 void rl_come_to_node(const rl_alternatives *could, bool is_barrier);
 /// The next step of each thread, before the step to be chosen.
 const rl_pending *rl_pending_steps(void);
-/// At the last prescribed choice: the sleep set with which the search continues.
+/// At the last prescribed choice: sets the sleep set with which the search continues.
 void rl_fall_asleep_at_branch(void);
 /// The next choice with which the search would continue, or NO_THREAD.
 int64_t rl_wished_choice(void);
 /// Records an effect of the current step at an address. `free_for`: RL_FREE_… before it.
 void rl_note_effect(uint8_t kind, uintptr_t address, uint8_t free_for);
-/// Adds to the last effect the number of the store that it makes or reads, and a hash of the value that
-/// it replaces, or would replace.
+/// Adds to the last effect the number of the store that it makes or reads, and a hash of the value
+/// that it replaces, or would replace.
 void rl_note_store_of_effect(uint32_t store, uint64_t value);
 /// Records a choice with which the step that is being chosen would read another value.
 void rl_note_other_value(uint32_t choice);

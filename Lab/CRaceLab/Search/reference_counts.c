@@ -2,15 +2,9 @@
 // still finds its object, which thread runs a `deinit`, and whether an object is uniquely
 // referenced. But they are not steps of their own.
 //
-// An object is *observed* if a thread loads it through a weak reference, asks whether it is
-// uniquely referenced, or if its deinitialization makes steps. Observed objects matter only if they
-// could end while the threads run: if some reference keeps the object alive all the time, the order
-// of the other retains and releases decides nothing. Otherwise the step that removes the last
-// reference depends on those that remove others, and on those that observe the object.
-//
-// Which objects matter is known after a run, see ReferenceCounts.swift. During a run, sleep sets use
-// what earlier runs have shown: the classes of observed objects, and the places in the code whose
-// steps change their counts. When a run adds to that, the exploration starts over.
+// ReferenceCounts.swift explains which objects are *observed* and when they matter. That is known
+// only after a run. During a run, sleep sets use what earlier runs have shown: the classes of
+// observed objects, and the places in the code whose steps change their counts.
 
 #include "Search/reference_counts.h"
 #include "Search/waking.h"
@@ -115,7 +109,7 @@ static void note_change(uintptr_t object, int32_t change, int64_t before) {
     write_down(of, change, before + change, false);
 }
 
-/// Values that are not objects, such as string literals, have their highest bit set.
+/// Whether this is an object of an observed class. Values that are no objects are negative.
 static bool is_followed(const void *object) {
     return known()->type_count > 0 && (intptr_t)object > 0 &&
            rl_is_of_interest(known(), *(const uintptr_t *)object);

@@ -1,14 +1,15 @@
 // Detects spinning threads: threads that reach the same point in the same state, while nothing that
 // they have read has changed. Such a thread is not scheduled until something changes.
 //
-// The state of a thread is its stack, the registers that a called function preserves, and the memory
-// that it has allocated and can reach. No function between the code under test and here uses these
-// registers (.ci/engine checks that), so what they hold belongs to that code. A loop that allocates gets
-// different addresses in each iteration, because freed memory is kept until the run is over. So the
-// address of a recent block is replaced by the block's age: how many blocks were allocated after it.
+// The state of a thread is its stack, the registers that a called function preserves, and the
+// memory that it has allocated and can reach. No function between the code under test and here uses
+// these registers (.ci/engine checks that), so what they hold belongs to that code. A loop that
+// allocates gets different addresses in each iteration, because freed memory is kept until the run
+// is over. So the address of a recent block is replaced by the block's age: how many blocks were
+// allocated after it.
 //
-// The state of a task is in its own memory, not on a stack. A task is compared only where it yields:
-// there it holds no actor, and no lock that other threads could wait for.
+// The state of a task is in its own memory, not on a stack. A task is compared only where it
+// yields: there it holds no actor, and no lock that other threads could wait for.
 
 #include "Search/spinning.h"
 
@@ -186,8 +187,8 @@ static uint64_t fingerprint_now(const state *s, size_t recent) {
 // Most places are visited once. So the first visit only copies the state of the thread, which takes
 // far less time than a fingerprint; the second visit takes the fingerprint of that copy.
 
-/// The maximum number of words in the copies of a thread. If there is no room, the first visit takes
-/// the fingerprint.
+/// The maximum number of words in the copies of a thread. If there is no room, the first visit
+/// takes the fingerprint.
 enum { MOST_WORDS = 128 * 1024 };
 
 /// The copies of blocks follow one another, each after a word that says whether the block is freed.
@@ -303,7 +304,7 @@ static void is_redundant(thread *t) {
     if (lab.step_count < lab.branch_limit) lab.branch_limit = lab.step_count;
 }
 
-/// Uses the registers itself. So it is not inlined into the function that reads them.
+/// Not inlined: it uses registers itself, and the function that saves them must not.
 static __attribute__((noinline)) void look_for_spinning(thread *t, uintptr_t stack,
                                                         const uint64_t *registers) {
     if (is_way_of_task(t, t->kind)) return;

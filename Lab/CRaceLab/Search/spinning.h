@@ -12,7 +12,8 @@ bool rl_is_progress(const thread *t, uint8_t kind);
 void rl_forget_visits(thread *t);
 /// The thread has missed the release of a lock, which counts as a change of the lock.
 void rl_has_missed_release(thread *t);
-/// Another thread has changed the value at an address. `is_lasting`: it did more than take a lock.
+/// Another thread has changed the value at an address. `is_lasting`: not only by taking or
+/// releasing a lock.
 void rl_change_for(thread *t, uintptr_t address, bool is_lasting);
 /// The thread has released a lock.
 void rl_holds_fewer(thread *t);

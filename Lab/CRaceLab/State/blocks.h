@@ -4,7 +4,7 @@
 
 #include "State/state.h"
 
-/// Of a larger block only the beginning is looked at.
+/// The part of a larger block that belongs to the state of a thread: its beginning.
 enum { RL_MOST_BYTES = 1024 };
 
 /// The calling thread has allocated memory: in a run, or while it sets up a scenario.
@@ -13,7 +13,7 @@ void rl_allocated_in_set_up(void *memory, size_t size);
 /// The calling thread frees memory, or moves it.
 void rl_freed(const void *memory);
 
-/// Discards memory of the lab whose address stands for something in this run: it is not used again
+/// Discards memory of the lab whose address identifies something in this run: it is not reused
 /// before the end of the run.
 void rl_discard_after_run(void *memory);
 
@@ -25,8 +25,8 @@ bool rl_is_in_frame(const thread *t, uintptr_t address);
 
 /// Returns the block of a thread that contains an address, or NULL.
 block_of_memory *rl_block_with(const thread *t, uintptr_t address);
-/// Returns the block that contains an address and was allocated for this run; its size is 0 if there is
-/// none.
+/// Returns the block that contains an address and was allocated for this run; its size is 0 if
+/// there is none.
 extent rl_extent_with(uintptr_t address);
 /// Whether two addresses are in one such block.
 bool rl_are_in_one_block(uintptr_t first, uintptr_t second);

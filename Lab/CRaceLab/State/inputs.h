@@ -14,8 +14,8 @@ void rl_forget_inputs(void);
 /// depend on the order of the threads.
 void rl_draw(void *memory, size_t size);
 
-/// Called when the calling thread reads the clock. Returns for how long time has passed in this run,
-/// in nanoseconds.
+/// Called when the calling thread reads the clock. Returns for how long time has passed in this
+/// run, in nanoseconds.
 uint64_t rl_read_clock(void);
 /// The calling thread has slept.
 void rl_slept(uint64_t nanoseconds);

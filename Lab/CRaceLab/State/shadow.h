@@ -1,4 +1,4 @@
-// What is known about each address in this run: shadow cells and locks.
+// What is known about each address in this run: shadow cells, locks and objects.
 
 #pragma once
 

@@ -1,10 +1,10 @@
 // The state of the exploration, which all files share, and what each thread knows about itself.
-// Only the thread whose turn it is accesses it. The parkers through which threads hand over make
-// the changes of one thread visible to the next.
+// Only the thread whose turn it is changes it, or the watcher, when that thread is lost. The
+// parkers through which threads hand over make the changes of one thread visible to the next.
 //
 // Includes, and with them calls, run in one direction, from the first of these folders to the last:
-// Child, Primitives, Scheduler, Model, Search, Symbols, State, Platform. No file calls one that calls
-// it back. What a primitive does between two runs it registers: see Scheduler/operation.h.
+// Child, Primitives, Scheduler, Model, Search, Symbols, State, Platform. No file calls one that
+// calls it back. What a primitive does between two runs it registers: see Scheduler/operation.h.
 
 #pragma once
 
@@ -57,14 +57,15 @@ typedef struct {
     vector_clock released;  // by atomic writes (`ordered`: release sequences), or handed over
     uintptr_t handed_over_pc;
     uint8_t on_stack_of;       // the thread whose stack contains the address, + 1; 0: unknown
-    size_t counted, referent;  // an object's index + 1, and that of a weak reference's target; 0
+    size_t counted, referent;  // index + 1 of an object, or of a weak reference's target; or 0
     bool is_semaphore;
     int64_t made_with;  // the initial count of a semaphore
     uint32_t left_in;   // of an actor: how many steps there were when a task last left it
     size_t variable;    // the number of an atomic variable whose stores are kept, + 1; or 0
 } cell;
 
-/// Work that was sent to a Dispatch queue and is not done yet, or a thread in line for a concurrent one.
+/// Work that was sent to a Dispatch queue and is not done yet, or a thread in line for a concurrent
+/// one.
 typedef struct {
     const void *work;
     bool exclusive;  // no other work may run on the queue meanwhile
@@ -450,8 +451,8 @@ bool rl_has_fault(unsigned fault);
 
 enum { RL_GIVEN_UP = 1, RL_PROGRESS = 2 };
 
-/// Called by the running thread before it uses the engine: the watcher sees that it goes on. Returns
-/// false if the watcher has given it up.
+/// Called by the running thread before it uses the engine: the watcher sees that it goes on.
+/// Returns false if the watcher has given it up.
 bool rl_makes_progress(void);
 
 // MARK: - Abandoning bodies

@@ -32,7 +32,7 @@ size_t rl_size_of_function(uintptr_t pc, uintptr_t *start) {
 }
 
 #if defined(__x86_64__)
-/// Returns the length of a compare-and-exchange with a lock prefix; 0 if it is something else.
+/// Returns the length of an atomic compare-and-exchange up to its opcode; 0 if it is another one.
 static size_t length_of_atomic(const uint8_t *code, size_t room) {
     size_t at = 0;
     bool is_locked = false;

@@ -4,6 +4,6 @@
 
 #include "State/state.h"
 
-/// Returns the address after the first such operation in the function that contains `pc`; 0 if
-/// there is none. The compiler makes no call for `min` and `max` of an `Atomic`.
+/// Finds the first such operation in the function that contains `pc`. Returns an address right
+/// behind its opcode, for use like a return address; 0 if there is none.
 uintptr_t rl_bare_atomic_near(uintptr_t pc);

@@ -22,7 +22,7 @@ typedef struct {
     bool allocating_is_known, is_allocating, atomics_are_known;
     bool registering_is_known, is_registering, lab_is_known, is_in_lab;
     uint8_t copying;  // see copies.c
-    // Of a beginning of a function, of the call there, of another one.
+    // At the start of a function; at its call of `__tsan_func_entry`; elsewhere in it.
     bool is_sanitized, is_entry_of_sanitized, is_in_sanitized;
     uintptr_t statement;  // the address of the statement of a call without a line; 0: unknown
 } call_site;
@@ -241,8 +241,8 @@ static void climb_by_frame_pointers(climb *c) {
     while (frame && climb_to(c, place_above(frame))) frame = next_frame(frame);
 }
 
-/// Functions with neither save at most a few registers. The return address lies above these, and the
-/// frame pointer is still that of the program.
+/// Functions with neither save at most a few registers. The return address lies above these, and
+/// the frame pointer is still that of the program.
 static void climb_by_return_address(climb *c, const uintptr_t *word) {
     const int most_saved = 4;
     for (int k = 0; k < most_saved && (uintptr_t)word < c->frame_pointer; k++, word++) {
@@ -473,8 +473,8 @@ bool rl_is_compilers_own(uintptr_t pc) { return source_of(pc) != OF_STATEMENT; }
 
 /// Code caches what it has looked up (type metadata, witness tables), and accesses the caches
 /// atomically. These accesses are not in the source code, and would make the first run differ from
-/// the others. Code without lines can also be a copy of a function whose calls are otherwise replaced
-/// by its statements, as those of libraries of atomics are: what it accesses is not a cache.
+/// the others. Code without lines can also be a copy of a function that is otherwise inlined, as in
+/// libraries of atomics: what it accesses is not a cache.
 bool rl_is_compilers_cache(uintptr_t pc, uintptr_t address) {
 #if defined(__linux__)
     static struct {

@@ -34,21 +34,21 @@ bool rl_is_compilers_own(uintptr_t pc);
 /// Whether the memory at an address is a cache of the compiler, which the code at `pc` accesses.
 bool rl_is_compilers_cache(uintptr_t pc, uintptr_t address);
 
-/// At the beginning of a function that is compiled with `-sanitize=thread`: the place of an atomic
-/// operation in it that makes no call; 0 if there is none.
+/// The place of an atomic operation that makes no call, in the function that contains `pc`; 0 if
+/// there is none.
 uintptr_t rl_unseen_atomic(uintptr_t pc);
 
 /// Whether a call of `__tsan_func_entry` is known, and its function contains no such operation.
 bool rl_is_known_entry(uintptr_t pc);
 /// A function that is compiled with `-sanitize=thread` has called `__tsan_func_entry`.
 void rl_note_sanitized(uintptr_t pc);
-/// Whether a function is compiled without the setting and contains an atomic operation, such as that of
-/// a `Mutex`.
+/// Whether a function is compiled without `-sanitize=thread` and contains an atomic operation, such
+/// as that of a `Mutex`.
 bool rl_is_unseen_lock(rl_place place);
-/// The innermost such function, from `place` up to the body of the thread; its place is 0 if there is
-/// none.
+/// The innermost such function, from `place` up to the body of the thread; its place is 0 if there
+/// is none.
 rl_place rl_place_of_unseen_lock(rl_place place);
-/// Whether a function is compiled with `-sanitize=thread`. It has been called by now.
+/// Whether a function that has been called is compiled with `-sanitize=thread`.
 bool rl_is_sanitized(uintptr_t pc);
 /// What copies.c remembers of a place, 0 at first; valid until the next call.
 uint8_t *rl_copying_at(uintptr_t pc);

@@ -1,4 +1,5 @@
-// Copies of values that the compiler has moved into functions of its own, such as those of generic types.
+// Copies of values that the compiler has moved into functions of its own, such as those of generic
+// types.
 
 #include "Symbols/copies.h"
 

@@ -1,5 +1,5 @@
-// The program and the libraries in this process, read from their ELF files when an address in them is
-// looked up for the first time.
+// The program and the libraries in this process, read from their ELF files when an address in them
+// is looked up for the first time.
 
 #include "Symbols/images.h"
 

@@ -35,7 +35,7 @@ typedef struct image {
 /// The image that contains an address, or NULL. Assumes that a library with code under test is not
 /// unloaded.
 image *rl_image_of(uintptr_t pc);
-/// The contiguous code that contains an offset in the image, with its rows; NULL if it has no lines.
+/// The contiguous code that contains an offset in the image, with its rows; NULL without lines.
 sequence *rl_sequence_of(image *i, uintptr_t offset);
 /// The last row whose address is not greater than this one.
 uint32_t rl_row_at(const sequence *s, uintptr_t offset);

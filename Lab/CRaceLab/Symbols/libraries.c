@@ -1,5 +1,5 @@
-// The libraries of the process, as the dynamic linker knows them: those of the toolchain and the system,
-// and those of the program.
+// The libraries of the process, as the dynamic linker knows them: those of the toolchain and the
+// system, and those of the program.
 
 #include "Symbols/libraries.h"
 
@@ -31,8 +31,8 @@ static bool is_in_folder_of(const char *path, const char *function) {
     return size > 0 && strncmp(path, info.dli_fname, size) == 0;
 }
 
-/// The libraries of the toolchain and the system are in their folders, and are known by name. A
-/// library of the program may be next to them, or have a name that begins like one of theirs.
+/// The libraries of the system are known by name, those of the toolchain by name and folder. A
+/// library of the program may be in that folder, or have a name that begins like one of theirs.
 static bool is_library_of_toolchain(const char *path) {
     static const char *const of_swift[] = {"libFoundation", "lib_Foundation",   "libswift",
                                            "libdispatch",   "libBlocksRuntime", "libTesting",
@@ -83,8 +83,8 @@ bool rl_is_of_program(uintptr_t pc) { return rl_find_origin(pc) == OF_PROGRAM; }
 bool rl_is_global(uintptr_t address) {
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)  // the headers of glibc 2.35 and later
 #pragma weak _dl_find_object
-    // `dladdr` also looks for the symbol, among all those of the library. This takes no lock, either,
-    // which another thread of a parent process could have held.
+    // `dladdr` also looks for the symbol, among all those of the library. This takes no lock,
+    // either, which another thread of a parent process could have held.
     struct dl_find_object library;
     if (_dl_find_object) return _dl_find_object((void *)address, &library) == 0;
 #endif

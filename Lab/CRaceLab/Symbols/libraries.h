@@ -14,7 +14,8 @@ typedef enum {
 
 origin rl_find_origin(uintptr_t pc);
 
-/// A library, or the program, whose path is empty. `bias` is what is added to the addresses in its file.
+/// A library, or the program, whose path is empty. `bias` is what is added to the addresses in its
+/// file.
 typedef struct {
     const char *path;
     uintptr_t bias, start, end;
@@ -25,8 +26,8 @@ library rl_library_with(uintptr_t address);
 
 /// Whether an address is in the static data of the program or a library.
 bool rl_is_global(uintptr_t address);
-/// Whether an address is in the static data of the Swift runtime: metadata, which generic code reads at
-/// each call, and which never changes.
+/// Whether an address is in the static data of the Swift runtime: metadata, which generic code
+/// reads at each call, and which never changes.
 bool rl_is_in_runtime(uintptr_t address);
 /// The file name of the library that contains the code at an address; empty if it is unknown.
 const char *rl_name_of_library(uintptr_t pc);

@@ -1,6 +1,6 @@
-// Functions that take a lock for their caller are known by their signature: they have the name of
-// what they do with the lock, or have a name or a type that speaks of locks and call a function that
-// they are passed before they return.
+// Recognizes functions that take a lock for their caller by their signatures. Either the name is
+// that of an operation on a lock, or the name or its type contains a word for locks and the
+// function takes another function, which it calls before it returns.
 
 #include "Symbols/lock_helpers.h"
 
@@ -125,7 +125,7 @@ static bool is_helper(uintptr_t pc) {
     return is;
 }
 
-/// The same with a memory. Looking a name up takes long.
+/// The same, cached: looking up a name takes long.
 static bool is_known_helper(uintptr_t pc) {
     static struct {
         uintptr_t pc;

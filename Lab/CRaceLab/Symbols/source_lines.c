@@ -106,8 +106,8 @@ uintptr_t rl_nearest_statement(uintptr_t pc, rl_access_end end) {
 
 // MARK: - Caches of the compiler
 
-/// Classifies a variable by its mangled name. `…WL` caches a witness table; `…ML`, `…Ml`, `…MI`, `…MD`
-/// and `…Md` cache type metadata.
+/// Classifies a variable by its mangled name. `…WL` caches a witness table; `…ML`, `…Ml`, `…MI`,
+/// `…MD` and `…Md` cache type metadata.
 static bool is_name_of_cache(const char *name) {
     static const char *const ends[] = {"WL", "ML", "Ml", "MI", "MD", "Md"};
     const size_t size = strlen(name);

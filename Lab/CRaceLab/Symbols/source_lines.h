@@ -27,6 +27,6 @@ bool rl_is_allocating(uintptr_t pc);
 /// The address of the statement that a call without a line belongs to.
 uintptr_t rl_nearest_statement(uintptr_t pc, rl_access_end end);
 
-/// Whether the memory at an address in static data is a cache of the compiler. The code that accesses
-/// it is in the same image.
+/// Whether the memory at an address in static data is a cache of the compiler. The code that
+/// accesses it is in the same image.
 bool rl_is_cache(uintptr_t pc, uintptr_t address);

@@ -1,8 +1,8 @@
 // Finds the check that leads to a trap instruction.
 //
-// In a debug build, Swift checks arithmetic without a call: the operation sets a flag, a conditional
-// jump leads to a trap at the end of the function, and the trap has no line. The jump belongs to the
-// statement.
+// In a debug build, Swift checks arithmetic without a call: the operation sets a flag, a
+// conditional jump leads to a trap at the end of the function, and the trap has no line. The jump
+// belongs to the statement.
 
 #include "Symbols/functions.h"
 
@@ -22,8 +22,8 @@ static size_t length_of_jump(const uint8_t *code, size_t room, uintptr_t target)
     return (uintptr_t)(code + 6) + (uintptr_t)(intptr_t)distance == target ? 6 : 0;
 }
 
-/// Whether the jump is taken if an operation has overflowed: it depends on the overflow or the carry
-/// flag, or on a byte that one of the instructions right before it sets from such a flag.
+/// Whether the jump is taken if an operation has overflowed: it depends on the overflow or the
+/// carry flag, or on a byte that one of the instructions right before it sets from such a flag.
 static bool is_about_overflow(const uint8_t *start, const uint8_t *jump) {
     const uint8_t condition = (jump[0] == 0x0F ? jump[1] : jump[0]) & 0x0F;
     const uint8_t overflow = 0, carry = 2;

@@ -95,8 +95,8 @@ typedef struct {
     uintptr_t frames[RL_MAX_FRAMES];
 } rl_end;
 
-/// The exit status of a process that the code under test tried to end. No other part of the lab uses
-/// it, and it is not 0, so a run of tests that ends early never counts as a success.
+/// The exit status of a process that the code under test tried to end. No other part of the lab
+/// uses it, and it is not 0, so a run of tests that ends early never counts as a success.
 enum { RL_STATUS_OF_EARLY_END = 70 };
 
 /// One run of the scenario, as passed to `finished`. Valid during that call only.
@@ -244,9 +244,9 @@ typedef enum {
     RL_FAMILY_COUNT,
 } rl_family;
 
-/// The lab does not observe this family with the installed toolchain. From now on, an exploration in
-/// which the code under test calls one of its entry points ends as RL_OUTSIDE, with `name` as the
-/// reason, which stays valid. NULL takes that back.
+/// The lab does not observe this family with the installed toolchain. From now on, an exploration
+/// in which the code under test calls one of its entry points ends as RL_OUTSIDE, with `name` as
+/// the reason, which stays valid. NULL takes that back.
 void rl_is_blind_to(rl_family family, const char *name);
 
 /// A fault that the lab's own tests inject: the entry points of a family do nothing but what they
@@ -258,8 +258,8 @@ typedef enum {
 } rl_fault_of_family;
 void rl_disable_family(rl_family family, rl_fault_of_family fault);
 
-/// What the code under test does outside of the lab's view if it depends on reference counts and the
-/// lab does not observe them.
+/// What the code under test does outside of the lab's view if it depends on reference counts and
+/// the lab does not observe them.
 #define RL_RETAINS_AND_RELEASES "retains and releases"
 
 /// Whether the lab's own check has shown that it does not observe retains and releases with this
@@ -374,7 +374,7 @@ typedef struct {
 
 typedef struct {
     int status;              // as `waitpid` returns it
-    bool time_is_up;         // the child exceeded its time limit
+    bool time_is_up;         // the child exceeded its time limit, or wrote too much
     bool is_stuck;           // all its threads, the watcher included, slept for seconds
     int64_t milliseconds;    // from its start to its end
     char *results, *errors;  // what it wrote to `results` and to standard error

@@ -1,5 +1,5 @@
-// The dependence relation between steps, and what it means for the sleep set. The engine, which runs
-// threads, and the search, which only knows what they did, share these functions. All are pure.
+// The dependence relation between steps, and what it means for the sleep set. The engine, which
+// runs threads, and the search, which only knows what they did, share these pure functions.
 
 #pragma once
 
@@ -14,9 +14,9 @@ enum {
     RL_LAST,         // removes the last one
 };
 
-/// Effects of a step that reads one of several values of an atomic variable: a load, and an exchange
-/// that fails. Which one is part of the choice. So its order after stores makes no difference, except
-/// after the store that it reads; but it cannot read a store that comes later.
+/// Effects of a step that reads one of several values of an atomic variable: a load, and an
+/// exchange that fails. Which one is part of the choice. So its order after stores makes no
+/// difference, except after the store that it reads; but it cannot read a store that comes later.
 enum { RL_LOAD = 210, RL_FAILED_EXCHANGE };
 
 /// The release of a lock by the thread that holds it alone, or by a reader.
@@ -79,7 +79,8 @@ static inline bool rl_is_readers(uint8_t kind) {
 static inline bool rl_are_dependent(uint8_t kind, uintptr_t address, uint8_t other,
                                     uintptr_t other_address) {
     if (address != other_address) return false;
-    // If the end of a task cancels others, that is an effect of its own (rl_look_for_cancelled_children).
+    // If the end of a task cancels others, that is an effect of its own
+    // (rl_look_for_cancelled_children).
     const bool is_end = kind == RL_FINISH || other == RL_FINISH;
     const bool is_like_end =
         (kind == RL_FINISH || kind == RL_ASK) && (other == RL_FINISH || other == RL_ASK);
@@ -202,9 +203,9 @@ static inline bool rl_touches_count(const rl_known_counts *known, uintptr_t pc,
     return false;
 }
 
-/// Whether a step at this place depends on one that has just removed references to an object of this
-/// type, and left so many. It does if it would remove the last one, and if it looks for an object
-/// that no longer exists.
+/// Whether a step at this place depends on one that has just removed references to an object of
+/// this type, and left so many. It does if it would remove the last one, and if it looks for an
+/// object that no longer exists.
 static inline bool rl_depends_on_drop(const rl_known_counts *known, uintptr_t pc, int64_t left,
                                       uintptr_t type) {
     const int32_t all = left > INT32_MAX ? INT32_MAX : left < 0 ? 0 : (int32_t)left;
@@ -241,8 +242,8 @@ static inline rl_thread_set rl_still_asleep(rl_thread_set sleeping, const rl_sle
     return sleeping;
 }
 
-/// The same for threads of which an attempt that fails is in the sleep set. A release leaves it there:
-/// the attempt could also come right before the release.
+/// The same for threads of which an attempt that fails is in the sleep set. A release leaves it
+/// there: the attempt could also come right before the release.
 static inline rl_thread_set rl_still_asleep_early(rl_thread_set sleeping,
                                                   const rl_sleeper *sleepers, uint8_t kind,
                                                   uintptr_t address) {

@@ -1,4 +1,4 @@
-// The kinds of steps: one table, from which everything else that is said of a kind is made.
+// The kinds of steps: one table, from which the enumerations and the words for a kind are made.
 
 #pragma once
 

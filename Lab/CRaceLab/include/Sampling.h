@@ -1,19 +1,19 @@
 // How a sampled run chooses its steps: pure functions on plain values. The engine asks after each
-// step; the search prepares a sampler for each run (Lab/RaceLab/Search/Sampling.swift), and the tests
-// ask without a single thread.
+// step; the search prepares a sampler for each run (Lab/RaceLab/Search/Sampling.swift), and the
+// tests ask without a single thread.
 
 #pragma once
 
 #include "Search.h"
 
 /// - RL_RANDOM_WALK: any thread, with equal chances, at every step.
-/// - RL_PRIORITIES: the thread with the highest priority; at a few steps, the priority of the thread
-///   that has just run becomes the lowest. (Burckhardt, Kothari, Musuvathi, Nagarakatte, "A
+/// - RL_PRIORITIES: the thread with the highest priority; at a few steps, the priority of the
+///   thread that has just run becomes the lowest. (Burckhardt, Kothari, Musuvathi, Nagarakatte, "A
 ///   Randomized Scheduler with Probabilistic Guarantees of Finding Bugs", ASPLOS 2010: PCT.)
-/// - RL_PARTIAL_ORDER: the step with the highest priority. After a step, all steps that depend on it
-///   get new priorities. (Yuan, Yang, Gu, "Partial Order Aware Concurrency Sampling", CAV 2018: POS.)
-/// - RL_UNIFORM: each order of the steps at some places in the code is equally likely. (Zhao, Wolff, Mathur,
-///   Roychoudhury, "Selectively Uniform Concurrency Testing", ASPLOS 2025: SURW.)
+/// - RL_PARTIAL_ORDER: the step with the highest priority. After a step, all that depend on it get
+///   new priorities. (Yuan, Yang, Gu, "Partial Order Aware Concurrency Sampling", CAV 2018: POS.)
+/// - RL_UNIFORM: each order of the steps at some places in the code is equally likely. (Zhao,
+///   Wolff, Mathur, Roychoudhury, "Selectively Uniform Concurrency Testing", ASPLOS 2025: SURW.)
 typedef enum { RL_RANDOM_WALK = 0, RL_PRIORITIES, RL_PARTIAL_ORDER, RL_UNIFORM } rl_method;
 
 #define RL_MAX_CHANGES 16
@@ -52,8 +52,8 @@ typedef struct {
     uint32_t preemptions;
 } rl_view;
 
-/// Numbers that are the same on every machine. (Steele, Lea, Flood, "Fast Splittable Pseudorandom
-/// Number Generators", OOPSLA 2014: SplitMix64.)
+/// Returns a number that is the same on every machine. (Steele, Lea, Flood, "Fast Splittable
+/// Pseudorandom Number Generators", OOPSLA 2014: SplitMix64.)
 static inline uint64_t rl_random(uint64_t *state) {
     uint64_t z = *state += 0x9E3779B97F4A7C15ull;
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;

@@ -38,17 +38,17 @@ typedef struct {
     rl_thread_set sleeping;      // the sleep set
     rl_thread_set asleep_early;  // … for early attempts: see `rl_plan`
     rl_thread_set in_runtime;  // those of them whose steps have unannounced effects in the runtime
-    bool is_barrier;           // the step is possible only because no other is
+    bool is_barrier;           // the step is possible only because no thread is enabled
     bool is_in_runtime;        // the step has such effects
     uint32_t first_effect;     // of the step; it has those up to the first of the next one
-    uint32_t wishes;           // those for other choices that the run has left over; 0: none
+    uint32_t wishes;           // wishes for other choices, which the run did not follow; 0: none
 } rl_node;
 
 /// The next step of a thread.
 typedef struct {
     uintptr_t address, pc;
     uint8_t kind;
-    bool waits;        // the thread has announced the step
+    bool waits;        // the thread has announced the step, and waits for its turn
     bool is_spinning;  // … but waits until another thread has changed something
 } rl_pending;
 
@@ -141,12 +141,12 @@ struct rl_plan {
     rl_thread_set asleep_early;  // … those whose early attempt would repeat what was explored …
     rl_thread_set in_runtime;    // … and those of them with unannounced effects in the runtime
     const uint8_t *kinds;        // the kinds of the sleeping threads' steps, as executed; or NULL
-    // For each thread that does not sleep: reading one of the first so many stores would repeat what
-    // has been explored; or NULL.
+    // For each thread that does not sleep: reading one of the first so many stores would repeat
+    // what has been explored; or NULL.
     const uint32_t *slept;
     // After these choices, the engine asks the sampler, if there is one. Otherwise it follows the
-    // first possible wish, and then its children; without a wish it continues with the fewest context
-    // switches.
+    // first possible wish, and then its children; without a wish it continues with the fewest
+    // context switches.
     struct rl_sampler *sampler;
     const rl_wish *wishes;
     uint32_t first_wish;

@@ -18,10 +18,10 @@ typedef struct {
     rl_thread_set enabled;         // the threads that could have run
     rl_thread_set sleeping;        // the threads in the sleep set: running them here is redundant
     rl_thread_set could_be_early;  // the threads whose attempt could come early, see RL_EARLY
-    bool early;                    // this attempt did come early …
+    bool early;                    // this attempt did come early
     uint8_t unprompted;  // continues without what it waits for: RL_TIME_OUT, RL_SPURIOUS or 0
     rl_thread_set could_time_out, could_be_spurious;  // the threads that could have done so
-    int8_t before;                                    // … before this thread releases the lock
+    int8_t before;                                    // see RL_EARLY: that other thread, or -1
     int8_t resumes;                                   // the task that this step resumes; -1: none
     int8_t holder;         // of an arrival at an actor: the task that occupies it; -1: none
     uint8_t element;       // of a request for a stream's element: RL_RECEIVES, RL_WAITS; or 0
@@ -49,9 +49,9 @@ typedef struct {
 /// stream), or waits.
 enum { RL_RECEIVES = 1, RL_WAITS };
 
-/// Part of a choice: from this bit on, the number of the store that an atomic operation reads: 1 for
-/// the value that was there first, and so on, in the order of the stores to the variable. 0: the
-/// newest one.
+/// Part of a choice: from this bit on, the number of the store that an atomic operation reads: 1
+/// for the value that was there first, and so on, in the order of the stores to the variable. 0:
+/// the newest one.
 enum { RL_STORE_SHIFT = 8 };
 
 /// The choice that led to a step.
@@ -60,8 +60,8 @@ static inline uint32_t rl_choice(const rl_step *step) {
            (step->is_old ? step->reads << RL_STORE_SHIFT : 0);
 }
 
-/// The same. It also names the newest store, so that the step reads this one in any order of
-/// independent steps.
+/// The same choice, with the number of the store even if that is the newest one, so that the step
+/// reads it in any order of independent steps.
 static inline uint32_t rl_exact_choice(const rl_step *step) {
     return rl_choice(step) | step->reads << RL_STORE_SHIFT;
 }

@@ -68,7 +68,7 @@ package final class Recorder {
         startsOver = exploration.result.startedOver
     }
 
-    /// Passes one interleaving of each kind to `visit`, which returns `false` to stop.
+    /// Passes one interleaving of each equivalence class to `visit`, which returns `false` to stop.
     package func visitKinds(
         _ visit: @escaping (Exploration.Trace) -> Bool
     ) throws(Exploration.ReplayError) {

@@ -66,7 +66,7 @@ final class Explorer {
     private var accesses: [UInt32] = []
     /// The maximum number of threads in a run.
     private var threadCount = 0
-    /// Which threads of the last run examined are tasks, one bit for each.
+    /// The threads that were tasks in any of the runs, one bit for each.
     private var startedTasks: UInt32 = 0
     /// The outcome of the last run examined.
     var outcome: String?
@@ -94,8 +94,8 @@ final class Explorer {
     /// See ``Search/precedingSteps()``.
     var precedingSteps: [[Int]] { search?.precedingSteps() ?? [] }
     var wasSetUp: (() -> Void)?
-    /// The finding whose steps a trace marks, and whether the run of the trace has changed shared memory
-    /// without an announcement.
+    /// The finding whose steps a trace marks, and whether the run of the trace has changed shared
+    /// memory without an announcement.
     var shown: String?
     var hasUnannounced = false
     /// The code addresses in the very first run, if the engine has started over since then.
@@ -198,8 +198,8 @@ final class Explorer {
         return shows ? schedule : tally.schedule
     }
 
-    /// Whether the very first run did something that the same run does not do any more. After a new
-    /// start there may be more steps, so the lines are compared.
+    /// Whether the very first run did something that a later run of the same interleaving did not
+    /// do. After a new start there may be more steps, so the lines are compared.
     private var isWarm: Bool {
         guard let placesAtFirst, let first else { return false }
         let sites = Symbols.sites(of: placesAtFirst + first.places)
@@ -270,7 +270,7 @@ final class Explorer {
     func inconclusive(after summary: rl_summary) -> Exploration.Inconclusive? {
         if let inconclusive = inconclusive(of: scenario) { return inconclusive }
         if summary.status == RL_NOT_THE_SAME { return LikelyCause(lastPlaces).inconclusive }
-        // A thread that crashes at once, or only frees memory twice, may not have accessed anything.
+        // A thread that crashes at once, or only frees memory twice, may have accessed nothing.
         if !crashes.isEmpty || tallies.keys.contains(where: { $0.kind == .misuse }) { return nil }
         let silent = zip(scenario.threads, accesses).first { !$0.isWorker && $1 == 0 }
         return silent.map { .sawNothing(thread: $0.0.name) }

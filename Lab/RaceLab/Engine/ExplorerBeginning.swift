@@ -2,15 +2,15 @@ import CRaceLab
 
 /// Compares the first run with runs of the same interleaving that were not counted.
 extension Explorer {
-    /// What must be equal in every run of the first interleaving, whatever the process has initialized
-    /// meanwhile.
+    /// What must be equal in every run of the first interleaving, whatever the process has
+    /// initialized meanwhile.
     struct Beginning: Equatable {
         let failure: String?
         let outcome: String?
     }
 
-    /// Compares the first run with one of the same interleaving that was not counted. Returns false if
-    /// an earlier run has left state behind.
+    /// Compares the first run with one of the same interleaving that was not counted. Returns false
+    /// if an earlier run has left state behind.
     func begins(_ run: rl_run, _ causes: [FindingKey]) -> Bool {
         guard run.status == RL_COMPLETE else { return true }
         let failure = causes.first { $0.kind == .failedCheck }?.reason

@@ -1,6 +1,6 @@
 import CRaceLab
 
-/// Runs the engine, and answers its calls.
+/// Runs the engine and implements its callbacks.
 extension Explorer {
     func run(
         _ schedule: Exploration.Schedule? = nil, andBeyond: Bool = false, continuing: Bool = false
@@ -31,7 +31,7 @@ extension Explorer {
             configuration.stepped = { context, step in Explorer.from(context).stepped?(Int(step)) }
         }
         let isSampled = schedule == nil && options.strategy != .exhaustive
-        // A sampled run is recorded in the same way, for the equivalent one with the fewest switches.
+        // A sampled run is recorded like that, for the equivalent one with the fewest switches.
         configuration.reduce =
             isSampled || options.reduction && options.preemptionBound == nil
         configuration.max_runs =

@@ -11,11 +11,11 @@ extension Explorer {
             : trace(of: schedule, learning: learning)
     }
 
-    /// Records the same trace as ``trace(of:learning:)`` and marks the step from which every continuation
-    /// fails.
+    /// Records the same trace as ``trace(of:learning:)`` and marks the step from which every
+    /// continuation fails.
     ///
     /// - Parameters:
-    ///   - kind: a continuation fails if it has a finding of this kind or of a more informative one;
+    ///   - kind: a continuation fails if it has a finding of this kind or a more informative one;
     ///     `nil`: of the most informative kind that this interleaving shows.
     ///   - finding: if it is a data race, its two steps are marked; `nil`: those of any race.
     func markedTrace(
@@ -37,7 +37,7 @@ extension Explorer {
     /// Runs one interleaving and records its trace. If the schedule does not fit, it runs a second
     /// time: in the first run, lazy initialization can make a loop spin one more round.
     ///
-    /// - Parameter learning: whether to look for accesses that nothing announces, if it does not fit.
+    /// - Parameter learning: whether to look for unannounced accesses if it does not fit.
     func trace(
         of schedule: Exploration.Schedule, learning: Bool = true
     ) throws(Exploration.ReplayError) -> Exploration.Trace {

@@ -40,8 +40,8 @@ extension rl_run {
             ? .runsOn(thread: name, place: place) : .blocked(thread: name, place: place)
     }
 
-    /// The function of a library, such as `usleep`, that contains a return address; `nil` for one of
-    /// Swift, and for one that is not public.
+    /// The function of a library, such as `usleep`, that contains a return address; `nil` for one
+    /// of Swift, and for one that is not public.
     private func nameOfCFunction(_ address: UInt) -> String? {
         guard !rl_is_of_program(address),
             let name = rl_name_of_function(address).map({ String(cString: $0) })

@@ -30,7 +30,7 @@ extension rl_run {
         }
     }
 
-    /// Of the interleavings with the same finding, the smallest one is reported.
+    /// The size by which the smallest interleaving with a finding is chosen.
     var size: RunSize {
         RunSize(
             old: UInt32(allSteps.count { $0.is_old }), forced: forced_switches, switches: switches,

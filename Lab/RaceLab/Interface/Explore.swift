@@ -1,5 +1,5 @@
-/// Runs a scenario under every interleaving of its threads, those with the fewest preemptions
-/// first.
+/// Runs a scenario under every interleaving of its threads. Of interleavings that differ only in
+/// the order of independent steps, it runs one: see ``Exploration/Options/reduction``.
 ///
 /// ```swift
 /// let exploration = explore { scenario in
@@ -11,8 +11,8 @@
 /// print(exploration.text())
 /// ```
 ///
-/// `scenario` is called once for each interleaving, on a thread of the lab. It sets up the objects,
-/// adds the threads, and adds the checks for the end. See ``Scenario``.
+/// `scenario` is called at the beginning of each run, on a thread of the lab: at least once for
+/// each interleaving. It sets up the objects and adds the threads and the checks. See ``Scenario``.
 ///
 /// The threads are real and run one at a time. A switch can happen before every access to a
 /// property of a class, a captured variable or a global; before a lock is taken; before a wait for,

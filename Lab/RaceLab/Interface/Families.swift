@@ -3,8 +3,8 @@ import Canaries
 import Foundation
 
 extension Exploration {
-    /// One kind of thing that programs do, and whether the lab observes it with the installed
-    /// toolchain.
+    /// A kind of operation that programs perform, and whether the lab observes it with the
+    /// installed toolchain.
     public struct Family: Codable, Hashable, Sendable {
         /// For example `weak references`.
         public let name: String
@@ -37,7 +37,7 @@ enum Families {
 
     private static let state = ForkSafeLock(State())
 
-    /// Runs the canaries, unless that has been done. A child process tells its parent.
+    /// Runs the canaries once. In a child process, `tell` passes what they show to the parent.
     @discardableResult
     static func probed(tell: ((Message) -> Void)? = nil) -> [Exploration.Family] {
         guard Exploration.unavailable == nil else { return [] }
@@ -66,7 +66,7 @@ enum Families {
         }
     }
 
-    /// A canary has ended a child process.
+    /// Records that a canary has ended a child process, so that it is not run again.
     static func avoid(_ family: Canaries.Family, _ reason: String) {
         state.withLock { $0.deadly[family] = reason }
     }

@@ -3,8 +3,8 @@ import CRaceLab
 extension Exploration {
     /// The reason why an exploration has no verdict.
     public enum Inconclusive: Error, Codable, Sendable, Hashable, CustomStringConvertible {
-        /// The lab cannot work in this build, the system allows no child process, or a child process
-        /// ended without a crash of the code under test.
+        /// The lab cannot work in this build, the system allows no child process, or a child
+        /// process ended without a crash of the code under test.
         case unavailable(String)
         /// The scenario has no threads.
         case noThreads

@@ -11,14 +11,14 @@ extension Exploration {
         /// Explores only interleavings with up to this many preemptions, that is, switches away
         /// from a thread that could have continued. `nil`: any number.
         public var preemptionBound: Int?
-        /// Stops after this many interleavings; less than 1 counts as 1. Does not limit ``Strategy``,
-        /// which has its own number.
+        /// Stops after this many interleavings; less than 1 counts as 1. Does not limit
+        /// ``Strategy``, which has its own number.
         public var maximumInterleavings = 100_000
         /// Stops after this many runs, including those that repeat an interleaving: see
         /// ``Exploration/redundant``. `nil`: any number.
         public var maximumRuns: Int?
-        /// Begins no further run after this time, which includes that of runs that are made once
-        /// more: see ``reduction``. `nil`: no limit.
+        /// Begins no further run after this time, counted from the beginning, even if the lab has
+        /// started the exploration over meanwhile. `nil`: no limit.
         public var maximumTime: Duration?
         /// Stops after the first interleaving that fails.
         public var stopsAtFirstFailure = false
@@ -98,24 +98,24 @@ extension Exploration.Options {
     public enum Strategy: Hashable, Sendable {
         /// Every one, until a bound is reached.
         case exhaustive
-        /// As many as `runs`, drawn at random; less than 1 counts as 1. For a space that is too large
-        /// to explore: what is not found may still be there, so the verdict is never "survives".
+        /// As many as `runs`, drawn at random; less than 1 counts as 1. For a space too large to
+        /// explore: what is not found may still be there, so the verdict is never "survives".
         ///
         /// The first execution is not drawn: in it, threads continue as long as they can. It shows
         /// how many steps there are. The same seed draws the same interleavings, also in a child
-        /// process. Failures are counted, reduced to the fewest switches, and replayed as ever.
+        /// process. Failures are counted, reduced to the fewest switches, and replayed as usual.
         /// ``reduction`` is not used, and ``preemptionBound`` is.
         case sampled(Sampling, runs: Int, seed: UInt64)
     }
 
     /// How interleavings are drawn.
     public enum Sampling: Hashable, Codable, Sendable, CustomStringConvertible {
-        /// At each step, any thread that can go on is equally likely.
+        /// At each step, any thread that can continue is equally likely.
         case randomWalk
-        /// The threads get random priorities, and the one with the highest goes on. At `depth - 1`
-        /// random steps, the running thread falls back behind all others. A bug that appears as soon
-        /// as `depth` steps are in the wrong order is found in each execution with a chance of at
-        /// least 1 / (n kᵈ⁻¹), where n is the number of threads, and k the number of steps
+        /// The threads get random priorities, and the one with the highest runs. At `depth - 1`
+        /// random steps, the running thread falls back behind all others. A bug that appears as
+        /// soon as `depth` steps are in the wrong order is found in each execution with a chance of
+        /// at least 1 / (n kᵈ⁻¹), where n is the number of threads, and k the number of steps
         /// (Burckhardt, Kothari, Musuvathi and Nagarakatte, ASPLOS 2010). A depth of less than 1
         /// counts as 1, and of more than 17 as 17.
         case pct(depth: Int)
@@ -124,8 +124,8 @@ extension Exploration.Options {
         /// and Gu, CAV 2018).
         case partialOrder
         /// For each execution, memory that threads share is drawn. Each order of the steps at the
-        /// places in the code that access it is equally likely, as far as their number is known from
-        /// the execution before (selectively uniform random walk; Zhao, Wolff, Mathur and
+        /// places in the code that access it is equally likely, as far as their number is known
+        /// from the execution before (selectively uniform random walk; Zhao, Wolff, Mathur and
         /// Roychoudhury, ASPLOS 2025).
         case selectivelyUniform
 

@@ -47,8 +47,8 @@ extension Exploration {
         }
     }
 
-    /// Those that the code under test uses: at most `RL_MAX_ORDERINGS`, in the order of their first
-    /// use.
+    /// The memory orderings that the code under test uses, in the order of their first use: at most
+    /// `RL_MAX_ORDERINGS`.
     package var orderings: [Ordering] { result.orderings }
 }
 

@@ -20,8 +20,8 @@ extension Exploration {
 
     private func wordsOnChance(_ sample: Sample, _ method: Options.Sampling) -> String? {
         guard failing == 0, explored > 1 else { return nil }
-        // The first execution is not drawn. If a share p of those that are drawn so fails, n of them
-        // miss it with a probability of (1 - p)ⁿ.
+        // The first execution is not drawn. If a share p of those that are drawn so fails, n of
+        // them miss it with a probability of (1 - p)ⁿ.
         let drawn = Double(explored - 1)
         let share = 1 - pow(0.05, 1 / drawn)
         var words =

@@ -4,7 +4,7 @@ import Synchronization
 /// A small program that the lab runs under every interleaving: its set-up, its threads, and the
 /// conditions that must hold at the end.
 ///
-/// The lab calls the closure that describes a scenario once for each interleaving, so each
+/// The lab calls the closure that describes a scenario at the beginning of each run, so each
 /// interleaving gets new objects:
 ///
 /// ```swift
@@ -37,10 +37,11 @@ import Synchronization
 ///   ``Exploration/Schedule``. Foundation for Linux traps, with or without the lab, when an
 ///   `NSConditionLock` has to wait without a date;
 /// - `DispatchSemaphore`, and a POSIX semaphore (`sem_t`) of one process that has no name. During a
-///   run the lab keeps the count. After the threads have ended, the lab passes the signals that are left over to the real semaphore;
+///   run the lab keeps the count. After the threads have ended, the lab passes the signals that are
+///   left over to the real semaphore;
 /// - `DispatchQueue.sync`: the queue is a lock around the work, which runs on the calling thread. A
-///   concurrent queue is a readers-writer lock, `.barrier` marks the writer, and who comes after a
-///   writer that waits has to wait for it. Waiting for a queue from its own work is a deadlock;
+///   concurrent queue is a readers-writer lock, `.barrier` marks the writer, and a thread waits for
+///   a writer that came before it. Waiting for a queue from its own work is a deadlock;
 /// - `DispatchQueue.async`: the lab starts threads that do the work: one for a serial queue, as
 ///   many as needed for a concurrent one. Meanwhile, other threads that want the queue wait. Work
 ///   is done in the order in which it was sent, and `sync` comes after the work that was sent
@@ -78,8 +79,8 @@ import Synchronization
 /// another thread has changed what it reads.
 ///
 /// An actor or a task can have an executor of the program's own, which passes jobs to a queue or a
-/// thread. The lab explores its `enqueue` as it explores other code. The steps of a task stay in the
-/// task's column, whichever thread calls `runSynchronously`.
+/// thread. The lab explores its `enqueue` as it explores other code. The steps of a task stay in
+/// the task's column, whichever thread calls `runSynchronously`.
 ///
 /// Tasks that sleep wake up in the order of their deadlines, each at any moment.
 ///
@@ -105,9 +106,9 @@ import Synchronization
 /// Memory orderings decide what is a data race, as in C++20: a relaxed load acquires nothing, a
 /// relaxed store releases nothing, a read-modify-write continues a release sequence, a
 /// compare-and-exchange that fails has its failure ordering, and fences count. They also decide
-/// what an atomic load may read: an old value, where nothing orders the newer store before the load.
-/// See ``Exploration/Options/memory-swift.property``, and <doc:WhatTheLabSees> for what is not
-/// explored.
+/// what an atomic load may read: an old value, where nothing orders the newer store before the
+/// load. See ``Exploration/Options/memory-swift.property``, and <doc:WhatTheLabSees> for what is
+/// not explored.
 ///
 /// A wait with a time-out (`lock(before:)`, `wait(until:)`, `wait(timeout:)`) times out only when
 /// no other thread can continue, so that every run is reproducible;
@@ -115,22 +116,22 @@ import Synchronization
 /// a delay comes before a time-out. A time-out of `.now()` is an attempt, and does not wait.
 ///
 /// On Linux, the clocks stand still for the code under test. Time passes when a task or a thread
-/// sleeps, when every thread waits, and when a thread does nothing but ask for the time: a loop that
-/// waits until a moment comes to its end.
+/// sleeps, when every thread waits, and when a thread does nothing but ask for the time, so a loop
+/// that waits for a moment ends.
 ///
 /// Random numbers are the same in every run: see ``Exploration/Options/randomSeed``. An exploration
 /// in which some are drawn does not survive.
 ///
 /// Sets and dictionaries have the same order in every run and in every process that links the lab,
 /// as with `SWIFT_DETERMINISTIC_HASHING`. Code that depends on addresses, such as a hash of an
-/// `ObjectIdentifier`, is not deterministic. Then there is no verdict, and the likely cause is named.
+/// `ObjectIdentifier`, is not deterministic. Then there is no verdict, and a likely cause is named.
 ///
 /// ## What it does not see
 ///
 /// - single elements of arrays and dictionaries: an access to an element counts as an access to the
 ///   property that holds the array;
-/// - in targets that are not compiled with `-sanitize=thread`, accesses through unsafe pointers, and
-///   to properties with `@exclusivity(unchecked)`;
+/// - in targets that are not compiled with `-sanitize=thread`, accesses through unsafe pointers,
+///   and to properties with `@exclusivity(unchecked)`;
 /// - structures and local variables that no closure captures: no other thread can reach them;
 /// - in targets that are not compiled with `-sanitize=thread`, variables that only closures which
 ///   do not escape capture, and what a function with an `inout` parameter, or a `mutating` method,
@@ -139,9 +140,10 @@ import Synchronization
 /// - tasks and actors of Swift concurrency where they cannot be explored, `OperationQueue`,
 ///   `Timer`, `DispatchSource`, `DispatchIO`, queues that are suspended or inactive, queues with a
 ///   target queue that is not global, POSIX semaphores that have a name or that processes share,
-///   POSIX spin locks and barriers, `pthread` locks that prefer writers, `min` and `max` of an `Atomic`, a recursive lock that a task keeps while it is
-///   suspended, or a block at the end of its work on a queue, and threads that are started while a
-///   scenario is set up or checked. If the code under test uses them, there is no verdict:
+///   POSIX spin locks and barriers, `pthread` locks that prefer writers, `min` and `max` of an
+///   `Atomic`, a recursive lock that a task keeps while it is suspended, or a block at the end of
+///   its work on a queue, and threads that are started while a scenario is set up or checked. If
+///   the code under test uses them, there is no verdict:
 ///   ``Exploration/Inconclusive/uncontrolled(what:place:)``;
 /// - a lock that was taken during the set-up and not released there. To make a thread wait from the
 ///   beginning, use a semaphore;

@@ -28,8 +28,8 @@ extension Exploration {
         /// The steps in which a condition wakes the thread without a signal.
         public let spurious: Set<Int>
 
-        /// The steps that read an old value of an atomic variable, and which: 0 is the value that was
-        /// there first, 1 the first one stored.
+        /// The steps that read an old value of an atomic variable, and which: 0 is the value that
+        /// was there first, 1 the first one stored.
         public let old: [Int: Int]
 
         /// Creates a schedule from the threads that make its steps. Steps are counted from 0.

@@ -16,7 +16,7 @@ struct ChildResult {
     private var notes: [Int: String] = [:]
 
     let timeIsUp: Bool
-    /// Whether all its threads slept for seconds without progress, including its watchdog.
+    /// Whether all its threads slept for seconds without progress, including its watcher.
     let isStuck: Bool
     /// How long the child ran.
     let time: Duration

@@ -28,7 +28,8 @@ public struct Linearizability<Subject, Model> {
 
         /// An operation that returns a value. The two results are compared with `==`.
         ///
-        /// `perform` runs on a thread of the scenario, `model` on a thread of the lab.
+        /// `perform` runs on a thread of the scenario, or on a thread of the lab before the threads
+        /// begin; `model` runs on a thread of the lab, many times for each interleaving.
         public init<Value: Equatable>(
             _ name: String, _ perform: @escaping (Subject) throws -> Value,
             model: @escaping (inout Model) throws -> Value
@@ -61,9 +62,9 @@ public struct Linearizability<Subject, Model> {
     public var maximumThreads = 3
 
     /// - Parameters:
-    ///   - make: Makes the object for one interleaving.
-    ///   - model: The model of a new object.
-    ///   - operations: The operations that threads call. Give different arguments to two of them if
+    ///   - make: makes the object for one run. Called on a thread of the lab.
+    ///   - model: the model of a new object.
+    ///   - operations: the operations that threads call. Give different arguments to two of them if
     ///     it matters which one took effect.
     public init(of make: @escaping () -> Subject, model: Model, operations: [Operation]) {
         self.make = make

@@ -2,7 +2,7 @@ import CRaceLab
 
 /// Identifies a finding: runs with equal keys show the same finding and are counted together.
 ///
-/// Looking up places in the source is slow, so the key of a race holds addresses, one for each line.
+/// Looking up places in the source is slow, so the key of a race holds an address for each line.
 enum FindingKey: Hashable, Sendable {
     case said(Exploration.Finding.Kind, String)
     /// Two accesses, in an order that does not depend on which came first. `isKnown`: atomic

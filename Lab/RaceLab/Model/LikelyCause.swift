@@ -95,13 +95,13 @@ struct LikelyCause {
     ]
 }
 
-/// A change of memory that is older than the run, in the first run. Later runs begin with another state.
+/// A change, in the first run, of memory that is older than the run: later runs begin differently.
 struct OlderChange {
     let place: UInt
-    /// It may be a counter, or the end of an object of an earlier exploration.
+    /// Then it may be a counter, or the end of an object of an earlier exploration.
     let isOfSetUp: Bool
 
-    /// Whether it is the reason that there is no verdict, or may not be one.
+    /// Whether this change is why there is no verdict, or why there must not be one.
     ///
     /// - Parameter isWarm: whether the first run did something that the same run did not do later.
     func explains(

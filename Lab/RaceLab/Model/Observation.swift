@@ -31,8 +31,8 @@ struct Observation {
 
         func perform() {
             let text = read()
-            // This object is accessed from here on. Its memory may later be that of an object of the
-            // scenario, so its own addresses must not count.
+            // This object is accessed from here on. Its memory may later be that of an object of
+            // the scenario, so its own addresses must not count.
             var addresses: UnsafePointer<UInt>?
             let count = rl_touched(&addresses)
             self.text = text

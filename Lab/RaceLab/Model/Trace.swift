@@ -119,10 +119,10 @@ extension Exploration {
             public let timedOut: Bool
             /// Whether a condition wakes the thread without a signal.
             public let spurious: Bool
-            /// The value that it reads if that is an old one of an atomic variable; otherwise `nil`.
+            /// The value that it reads, if that is an old one of an atomic variable.
             public let old: OldValue?
-            /// If it could read another value of an atomic variable: which one it reads, counted as in
-            /// ``OldValue/number``.
+            /// If it could read another value of an atomic variable: which one it reads, counted as
+            /// in ``OldValue/number``.
             package let reads: Int?
             /// Which value of an atomic variable it stores, if those are kept.
             package let stores: Int?
@@ -135,7 +135,7 @@ extension Exploration {
             /// What goes wrong in this step; `nil` if nothing does.
             public internal(set) var mark: String?
             /// For each thread, how many of its steps precede this one in every interleaving that
-            /// differs only in the order of independent steps, this step included; empty if unknown.
+            /// differs only in the order of independent steps, with this one; empty if unknown.
             package internal(set) var preceding: [Int] = []
         }
 

@@ -47,7 +47,7 @@ extension Exploration.Trace {
             + (mostFrequentFile.map { ["Line numbers refer to \($0)."] } ?? [])
     }
 
-    /// Names the instances that the steps access, if there are several of one class.
+    /// Names the instances that take part, where there are several of one class.
     mutating func name(_ objects: Objects, touched: [Set<UInt>]) {
         for index in steps.indices { steps[index].instance = objects.ownersOfSteps[index] }
         for index in waiting.indices {
@@ -82,8 +82,8 @@ extension Exploration.Trace {
 
 /// Names for instances of classes of which several take part in interleavings. The names do not
 /// depend on the order in which the instances are accessed. The name of an instance created during
-/// the set-up does not even depend on which other instances are accessed. No name is the letter of a
-/// thread.
+/// the set-up does not even depend on which other instances are accessed. No name is the letter of
+/// a thread.
 package struct InstanceNames {
     private var names: [Exploration.Trace.Instance: String] = [:]
     package private(set) var owners: [Exploration.Trace.Owners] = []
@@ -169,7 +169,7 @@ struct Objects {
     }
 
     /// The instance that contains this address, or refers to the lock at it; `nil` unless a step
-    /// accesses the instance.
+    /// accesses the instance or a thread waits for it.
     func owner(of address: UInt) -> Instance? {
         Objects.object(at: address, in: all).flatMap { instances[UInt($0.address)] }
     }

@@ -102,8 +102,8 @@ extension Exploration.Trace.Waiting {
         sentence(threads: threads, namesPlaces: false)
     }
 
-    /// - Parameter namesPlaces: whether the sentence stands alone, and names the places that a table
-    ///   shows in its columns.
+    /// - Parameter namesPlaces: whether the sentence stands alone, and names the places that a
+    ///   table shows in its columns.
     func sentence(threads: [String], namesPlaces: Bool) -> String {
         let waits = namesPlaces ? "waits at \(Exploration.Site.name(site))" : "waits"
         switch cause {
@@ -130,7 +130,7 @@ extension Exploration.Trace.Waiting {
 }
 
 extension Exploration.Trace.Waiting {
-    /// What it waits for, in a few words.
+    /// The queue with its label, or `the lock`.
     package var queueOrLock: String {
         queue.map { $0.isEmpty ? "the queue" : "the queue '\($0)'" } ?? "the lock"
     }

@@ -25,7 +25,7 @@ struct EveryInterleaving {
     private var choices: ContiguousArray<UInt32> = []
     private var current: UnsafeMutablePointer<UInt32>?
     private(set) var reachedPreemptionBound = false
-    /// Those of the branch chosen last.
+    /// The number of preemptions of the branch chosen last.
     private var preemptions = 0
 
     init(_ settings: SearchSettings) {
@@ -69,8 +69,8 @@ struct EveryInterleaving {
     var progress: SearchProgress { SearchProgress(preemptions: preemptions) }
 
     /// Adds a branch for each old value that a step could read and that would not be the newest one
-    /// in another interleaving, in which the step comes earlier. Those of the last prescribed step are
-    /// known already if it was prescribed what it reads.
+    /// in another interleaving, in which the step comes earlier. If the last prescribed choice
+    /// names a store, the branches for its step exist already.
     private mutating func addOtherValues(in run: borrowing rl_execution, before end: Int) {
         if run.value_count == 0 { return }
         var first = Int(run.prescribed)

@@ -37,8 +37,8 @@ struct LateEffect {
 
 /// A run: an array of steps with their effects, and the order in which they happen.
 ///
-/// The buffers keep their memory from one run to the next, and so do the clocks of the steps that
-/// both runs have in common.
+/// The buffers keep their memory from one run to the next. The clocks of the prescribed steps,
+/// which both runs have in common, stay valid.
 struct Execution {
     /// What the engine has recorded.
     private(set) var record: UnsafePointer<rl_execution>!

@@ -1,9 +1,9 @@
 import CRaceLab
 
 /// Computes, without running anything, the interleaving with the fewest context switches that is
-/// equivalent to a run. Among all orders that preserve the order of dependent steps, it finds one in
-/// which the fewest steps read old values; of those, one with the fewest preemptions; and of those,
-/// one with the fewest context switches.
+/// equivalent to a run. Among all orders that preserve the order of dependent steps, it finds one
+/// in which the fewest steps read old values; of those, one with the fewest preemptions; and of
+/// those, one with the fewest context switches.
 ///
 /// A thread that has begun continues as far as the order of dependent steps allows, because leaving
 /// it earlier never saves a switch. So the search only chooses which thread continues next. Where
@@ -19,7 +19,7 @@ struct FewestSwitches {
         var switches: UInt32
     }
 
-    /// The steps made so far, and the path to this state. `done` has how many steps of each thread.
+    /// The path to a state. `done` holds the state itself: the number of steps made by each thread.
     private struct State {
         /// The thread that made the last step; -1: none.
         var last: Int
@@ -53,13 +53,13 @@ struct FewestSwitches {
     /// Where those of each thread begin.
     private var first: ContiguousArray<Int> = []
     private var states = ContiguousArray<State>()
-    /// For each step that reads one of several values: the step that stores the next one; or nothing.
+    /// For each step that reads one of several values: the step that stores the next one, if any.
     private var nextStores: [Int: Int] = [:]
     private var keepsStores = false
-    /// Of each state, and one row more for the state that is being computed.
+    /// A row for each state, and one more for the state that is being computed.
     private let done: Clock
-    /// The states to continue from: the one with the lowest cost first; of equal ones, the one found
-    /// first.
+    /// The states to continue from: the one with the lowest cost first; of equal ones, the one
+    /// found first.
     private var heap = ContiguousArray<Int>()
     /// The states by hash. A slot may contain the number of a state of an earlier search: clearing
     /// the table for each search would take longer than most searches.
@@ -326,7 +326,7 @@ struct FewestSwitches {
         return blocks.reversed()
     }
 
-    /// Whether a step comes before a step in these blocks.
+    /// Whether a step has to come before a step in these blocks.
     private func isNeeded(_ step: Int, in blocks: ArraySlice<Block>) -> Bool {
         // Another value may be old later.
         if keepsStores, rl_chosen_store(execution.steps[step].choice) != 0 { return true }
@@ -338,8 +338,8 @@ struct FewestSwitches {
         }
     }
 
-    /// Moves steps that a thread makes before it is preempted to its next block, where that makes no
-    /// difference. So the last step before a preemption is the one after which the preemption
+    /// Moves steps that a thread makes before it is preempted to its next block, where that makes
+    /// no difference. So the last step before a preemption is the one after which the preemption
     /// matters.
     private func postpone(_ blocks: inout [Block]) {
         for b in blocks.indices where blocks[b].isLeft {

@@ -2,8 +2,8 @@ import CRaceLab
 
 /// What a search that was stopped has covered.
 struct SearchProgress {
-    /// The share of the tree of interleavings, estimated from the alternatives that are known; `nil`
-    /// if no such estimate can be made.
+    /// The share of the tree of interleavings, estimated from the alternatives that are known;
+    /// `nil` if no such estimate can be made.
     var share: Double?
     /// Everything that begins with these choices has been explored.
     var beginning: [UInt32]?
@@ -14,11 +14,11 @@ struct SearchProgress {
 }
 
 extension Reduction {
-    /// What has been covered when the next run has been chosen, and is not made.
+    /// What has been covered when the next run has been chosen but not made.
     ///
-    /// The estimate is that of Knuth ("Estimating the Efficiency of Backtrack Programs", Mathematics
-    /// of Computation 1975), as used for the progress of a depth-first search by Kilby, Slaney,
-    /// Thiébaux and Walsh (AAAI 2006): all subtrees of a node count the same.
+    /// The estimate is that of Knuth ("Estimating the Efficiency of Backtrack Programs",
+    /// Mathematics of Computation 1975), as used for the progress of a depth-first search by Kilby,
+    /// Slaney, Thiébaux and Walsh (AAAI 2006): all subtrees of a node count the same.
     var progress: SearchProgress {
         var progress = SearchProgress()
         var (share, weight) = (0.0, 1.0)
@@ -37,9 +37,9 @@ extension Reduction {
         return progress
     }
 
-    /// How many threads there are that could go first at a node, as far as the last run tells: those
-    /// that make a step later which depends on this one. The search itself learns of most of them
-    /// only in later runs.
+    /// How many other threads could go first at a node, as far as the last run shows: those that
+    /// later make a step which depends on this one. The search itself learns of most of them only
+    /// in later runs.
     private func alternatives(to node: Int) -> Int {
         let step = execution.steps[node]
         var threads: rl_thread_set = 0

@@ -198,7 +198,7 @@ extension Reduction {
             UInt(execution.record.pointee.steps[first].pc),
             UInt(execution.pending(second.at, second.thread).pc))
         if second.holder != nil, sequence.count == 1 {
-            // An attempt that sleeps is not made any more, so this is explored before it sleeps.
+            // A sleeping attempt is no longer made, so this is explored before the attempt sleeps.
             trees.addFirst(second.choice, to: &nodes[first].wishes)
             return
         }
@@ -207,13 +207,13 @@ extension Reduction {
 
     // MARK: Attempts right before a release
 
-    /// An attempt to take a lock races with the last release of that lock. The release belongs to the
-    /// step before it, and until the next step of its thread, the attempt can come before it. So the
-    /// sequence to explore is the steps after the one with the release that do not depend on the
-    /// release, and then the attempt.
+    /// An attempt to take a lock races with the last release of that lock. The release belongs to
+    /// the step before it, and until the next step of its thread, the attempt can come before it.
+    /// So the sequence to explore is the steps after the one with the release that do not depend on
+    /// the release, and then the attempt.
     private mutating func explore(attempt second: Int, before missed: Release) {
         if settings.faults & UInt32(RL_FAULT_NO_EARLY_ATTEMPTS) != 0 { return }
-        // There is no room for a sequence if no race is looked for (`orderSteps`).
+        // `orderSteps` looks for no races, and has allocated no `room` for a sequence.
         if limit == 0 { return }
         let step = execution.steps[second]
         let thread = Int(step.thread)
@@ -249,8 +249,8 @@ extension Reduction {
         if !nodes[node].isBarrier { explore(&sequence, at: node) }
     }
 
-    /// The releases that an attempt could come right before: the last one, by another thread, or those
-    /// of all readers after the lock was last taken alone. Each of these could be the last.
+    /// The releases that an attempt could come right before: the last one, by another thread, or
+    /// those of all readers after the lock was last taken alone. Each of these could be the last.
     private func releases(before second: Int) -> [Release] {
         let thread = execution.steps[second].thread
         let pending = execution.pending(second, Int(thread))
@@ -296,9 +296,9 @@ extension Reduction {
     /// Whether exploring the sequence from a node would repeat what has been explored: a thread
     /// whose step has been explored from here makes that step in the sequence, and could make it
     /// first. It is not enough that such a step is missing from the sequence and independent of all
-    /// of it. The sequence may continue with steps that depend on the missing one, and what has been
-    /// explored need not lead there. Wakeup trees would lead there if the dependences of all their
-    /// steps were known. They are not, so a few more runs are started than necessary.
+    /// of it. The sequence may continue with steps that depend on the missing one, and what has
+    /// been explored need not lead there. Wakeup trees would lead there if the dependences of all
+    /// their steps were known. They are not, so a few more runs are started than necessary.
     private func isAsleep(_ sequence: borrowing StepSequence, at node: Int) -> Bool {
         let plain = nodes[node].sleep.threads | nodes[node].explored
         let early = nodes[node].sleep.early | nodes[node].exploredEarly

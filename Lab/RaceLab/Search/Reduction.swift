@@ -10,14 +10,14 @@ import CRaceLab
 /// form its wakeup tree. Sleep sets tell which wishes would only repeat what has been explored.
 ///
 /// Sleep sets and wakeup trees have to agree on which steps are independent. They do not where the
-/// lab knows less about a wish than about explored steps. So a race is skipped because of a sleeping
-/// thread only if the step of that thread is one of the steps to explore (`isAsleep`).
+/// lab knows less about a wish than about explored steps. So a race is skipped because of a
+/// sleeping thread only if the step of that thread is one of the steps to explore (`isAsleep`).
 ///
 /// An attempt to take a lock either succeeds or fails, and after a release that belongs to the last
-/// step of another thread, it can do both: it can also come right before the release. An attempt that
-/// fails depends on the release, but not on the rest of the step with the release. So the two are
-/// separate choices with separate sleep sets (`SleepSet.early`), and an attempt that succeeds races
-/// with the release before it (`explore(attempt:before:)`).
+/// step of another thread, it can do both: it can also come right before the release. An attempt
+/// that fails depends on the release, but not on the rest of the step with the release. So the two
+/// are separate choices with separate sleep sets (`SleepSet.early`), and an attempt that succeeds
+/// races with the release before it (`explore(attempt:before:)`).
 struct Reduction {
     let settings: SearchSettings
     let counts: ReferenceCounts
@@ -38,7 +38,7 @@ struct Reduction {
     var races = RaceCounts()
     /// The node at which the next run leaves the last one.
     private(set) var chosen = 0
-    // Room for the current race: its needed steps, and the clocks and the effect of its second step.
+    // Room for the current race: the steps it needs, and its second step's clocks and effect.
     var room = UnsafeMutablePointer<UInt32>.allocate(capacity: 0)
     let known = Clock.allocate(capacity: Int(RL_MAX_THREADS))
     let all = Clock.allocate(capacity: Int(RL_MAX_THREADS))
@@ -162,7 +162,7 @@ struct Reduction {
         }
     }
 
-    /// Records as what the executed step at a node counts while its thread sleeps.
+    /// Records the kind as which the executed step at a node counts while its thread sleeps.
     private func noteKind(_ k: Int) {
         let step = execution.steps[k]
         if step.isEarly { return }
@@ -178,7 +178,7 @@ struct Reduction {
         if step.isInRuntime { nodes[k].sleep.inRuntime |= thread }
     }
 
-    /// What the other threads would do instead of the crash is unknown.
+    /// Lets every other thread go first: what it would do instead of the crash is unknown.
     private mutating func letOthersGoBeforeCrash() {
         let last = execution.count - 1
         wishForAll(at: last)
@@ -201,7 +201,7 @@ struct Reduction {
         }
     }
 
-    /// Waits that end without what they wait for.
+    /// Adds wishes for waits that end without what they wait for.
     private mutating func wishForUnprompted(at k: Int) {
         if settings.faults & UInt32(RL_FAULT_NO_EARLY_ATTEMPTS) != 0 { return }
         let could = nodes[k].could
@@ -217,8 +217,8 @@ struct Reduction {
         }
     }
 
-    /// What the steps could read instead. A thread reads all of that before another one makes the
-    /// step, so that its step has been explored when it sleeps.
+    /// Adds wishes for the other values that the steps could read. A thread reads all of them
+    /// before another thread goes first, so that its step has been explored when it sleeps.
     private mutating func wishForOtherValues(from first: Int) {
         let record = execution.record.pointee
         var next = 0
@@ -306,7 +306,7 @@ struct Reduction {
 struct Node {
     /// The threads that can make the step, for each kind of choice.
     var could = rl_alternatives()
-    /// When the search reached this node.
+    /// The sleep set with which the search reached this node.
     var sleep = SleepSet()
     /// The threads whose step from here has been explored …
     var explored: rl_thread_set = 0
@@ -314,7 +314,7 @@ struct Node {
     var exploredEarly: rl_thread_set = 0
     /// … of which these must not sleep in what is explored next.
     var awake: rl_thread_set = 0
-    /// Those that could read one of several values: the tree begins with their other choices.
+    /// The threads that could read one of several values: the tree begins with their other choices.
     var choosers: rl_thread_set = 0
     /// A wakeup tree.
     var wishes: UInt32 = 0

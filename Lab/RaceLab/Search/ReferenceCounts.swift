@@ -3,15 +3,15 @@ import CRaceLab
 /// What the runs of an exploration show about reference counts.
 ///
 /// An object is *observed* if a thread loads it through a weak reference, asks whether it is
-/// uniquely referenced, or if its deinitialization makes steps. Observed objects matter only if they
-/// could end while the threads run: if some reference keeps the object alive all the time, the order
-/// of the other retains and releases decides nothing. Otherwise the step that removes the last
-/// reference depends on those that remove others, and on those that observe the object. Two steps
-/// neither of which removes the last one do not depend on each other.
+/// uniquely referenced, or if its deinitialization makes steps. Observed objects matter only if
+/// they could end while the threads run: if some reference keeps the object alive all the time, the
+/// order of the other retains and releases decides nothing. Otherwise the step that removes the
+/// last reference depends on those that remove others, and on those that observe the object. Two
+/// steps neither of which removes the last one do not depend on each other.
 ///
-/// What matters is known after a run. In later runs the engine uses the classes of observed objects,
-/// and the places in the code whose steps change their counts. When a run adds to that, the
-/// exploration starts over.
+/// What matters is known after a run. In later runs the engine uses the classes of observed
+/// objects, and the places in the code whose steps change their counts. When a run adds to that,
+/// the exploration starts over.
 final class ReferenceCounts {
     /// What the engine reads. Does not move.
     let known: UnsafeMutablePointer<rl_known_counts>
@@ -29,7 +29,7 @@ final class ReferenceCounts {
         places.deallocate()
     }
 
-    /// For another program, in tests.
+    /// Forgets the counts, for another program in tests.
     func forget() {
         known.pointee.type_count = 0
         known.pointee.place_count = 0

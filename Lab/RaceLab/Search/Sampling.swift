@@ -118,7 +118,7 @@ struct Sampling {
         }
     }
 
-    /// If nothing is shared, every step is free.
+    /// Draws the memory to order; without shared memory, falls back to a random walk.
     private mutating func drawPlaces() {
         guard !shared.isEmpty else { return sampler.pointee.method = RL_RANDOM_WALK }
         sampler.pointee.method = RL_UNIFORM

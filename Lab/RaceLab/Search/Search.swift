@@ -1,12 +1,12 @@
 import CRaceLab
 
-/// What the search has to know about an exploration.
+/// What the search needs to know about an exploration.
 package struct SearchSettings {
     /// Whether interleavings that differ only in the order of independent steps are left out.
     package var reduces = true
     /// The length of the schedule with which every run begins.
     package var given = 0
-    /// `nil`: any number. Without reduction, and when sampling.
+    /// Applies without reduction, and when sampling. `nil`: any number.
     package var preemptionBound: Int?
     /// What is drawn, instead of exploring every interleaving.
     package var sampling: (method: Exploration.Options.Sampling, runs: Int, seed: UInt64)?
@@ -102,8 +102,8 @@ package final class Search {
         return settings.reduces ? reduction.progress : every.progress
     }
 
-    /// For each step of the last run and each thread, how many of the thread's steps precede it in every
-    /// equivalent interleaving, the step itself included; empty if that is unknown.
+    /// For each step of the last run and each thread, how many of the thread's steps precede it in
+    /// every equivalent interleaving, the step itself included; empty if that is unknown.
     func precedingSteps() -> [[Int]] {
         guard settings.reduces else { return [] }
         let execution = reduction.execution

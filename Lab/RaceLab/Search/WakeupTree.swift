@@ -2,13 +2,13 @@ import CRaceLab
 
 /// The wakeup trees of all nodes, in one buffer, where the engine reads those of the next run.
 ///
-/// A tree is known by the number of its first wish; 0 is the empty tree.
+/// A tree is identified by the index of its first wish; 0 is the empty tree.
 struct WakeupTrees {
     private(set) var wishes: UnsafeMutablePointer<rl_wish>
     private var count = 1
     private var capacity = 64
     private var unused: UInt32 = 0
-    /// When there are as many wishes, those that belong to no tree are collected.
+    /// From this number of wishes on, those that belong to no tree are collected.
     private var enough = 4096
 
     init() {
@@ -58,7 +58,7 @@ struct WakeupTrees {
         append(self.wish(for: choice), to: &tree, below: 0)
     }
 
-    /// Makes a wish of one step the first one, or the one that begins with that step.
+    /// Moves the wish for a choice to the front, or adds it there.
     mutating func addFirst(_ choice: UInt32, to tree: inout UInt32) {
         add(choice, to: &tree)
         var before: UInt32 = 0
@@ -70,14 +70,14 @@ struct WakeupTrees {
         tree = wish
     }
 
-    /// The number of the first wishes of a tree.
+    /// How many wishes a tree has for its first step.
     func count(_ tree: UInt32) -> Int {
         var (count, wish) = (0, tree)
         while wish != 0 { (count, wish) = (count + 1, wishes[Int(wish)].next) }
         return count
     }
 
-    /// Puts these choices of a thread first. Its other wishes of the kind are removed.
+    /// Puts these choices of a thread first, and removes its other wishes for a plain step.
     mutating func prefer(
         _ choices: ContiguousArray<UInt32>, of thread: UInt8, in tree: inout UInt32
     ) {

@@ -186,7 +186,7 @@ extension Exploration.Site {
     private static let roots = Mutex<[String: String]>([:])
 
     /// The path of the file relative to the folder that contains its Package.swift; only the name
-    /// of the file if there is no such folder any more.
+    /// of the file if there is no such folder.
     public var packagePath: String {
         let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
             .joined(separator: "/")
