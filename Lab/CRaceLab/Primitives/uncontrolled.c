@@ -78,6 +78,21 @@ ORDERS(pthread_tryjoin_np, (pthread_t thread, void **result), (thread, result),
        "checks with pthread_tryjoin_np whether a thread has ended")
 ORDERS(pthread_timedjoin_np, (pthread_t thread, void **result, const struct timespec *until),
        (thread, result, until), "waits with pthread_timedjoin_np for the end of a thread")
+ORDERS(pthread_mutex_clocklock,
+       (pthread_mutex_t * lock, clockid_t clock, const struct timespec *until),
+       (lock, clock, until), "takes a lock with pthread_mutex_clocklock")
+ORDERS(pthread_cond_clockwait,
+       (pthread_cond_t * condition, pthread_mutex_t *lock, clockid_t clock,
+        const struct timespec *until),
+       (condition, lock, clock, until), "waits with pthread_cond_clockwait")
+#define TAKES_IN_TIME(kind)                                                                     \
+    ORDERS(pthread_rwlock_timed##kind, (pthread_rwlock_t * lock, const struct timespec *until), \
+           (lock, until), "takes a readers-writer lock with a time limit")                      \
+    ORDERS(pthread_rwlock_clock##kind,                                                          \
+           (pthread_rwlock_t * lock, clockid_t clock, const struct timespec *until),            \
+           (lock, clock, until), "takes a readers-writer lock with a time limit")
+TAKES_IN_TIME(rdlock)
+TAKES_IN_TIME(wrlock)
 ORDERS(semop, (int set, struct sembuf *operations, size_t count), (set, operations, count),
        "uses a System V semaphore")
 

@@ -47,10 +47,11 @@ void rl_draw(void *memory, size_t size) {
 }
 
 static void jump(void) {
+    if (lab.jumps == MOST_JUMPS) return;
     uint64_t length = hour;
     for (int i = SHORT_JUMPS; i < lab.jumps; i++) length *= 24;
     lab.time += length;
-    if (lab.jumps < MOST_JUMPS) lab.jumps++;
+    lab.jumps++;
 }
 
 uint64_t rl_read_clock(void) {

@@ -219,6 +219,34 @@ struct UncontrolledTests {
             pthread_spin_unlock(lock)
             kept.append(lock)
         },
+        Case(testDescription: "a readers-writer lock with a time limit", words: "time limit") { _ in
+            let lock = UnsafeMutablePointer<pthread_rwlock_t>.allocate(capacity: 1)
+            pthread_rwlock_init(lock, nil)
+            var until = timespec(tv_sec: .max, tv_nsec: 0)
+            pthread_rwlock_timedwrlock(lock, &until)
+            pthread_rwlock_unlock(lock)
+            kept.append(lock)
+        },
+        Case(testDescription: "a lock with another clock", words: "clocklock") { _ in
+            let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+            pthread_mutex_init(lock, nil)
+            var until = timespec(tv_sec: .max, tv_nsec: 0)
+            pthread_mutex_clocklock(lock, CLOCK_MONOTONIC, &until)
+            pthread_mutex_unlock(lock)
+            kept.append(lock)
+        },
+        Case(testDescription: "a wait with another clock", words: "clockwait") { _ in
+            let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+            let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+            pthread_mutex_init(lock, nil)
+            pthread_cond_init(condition, nil)
+            var past = timespec()
+            pthread_mutex_lock(lock)
+            pthread_cond_clockwait(condition, lock, CLOCK_MONOTONIC, &past)
+            pthread_mutex_unlock(lock)
+            kept.append(lock)
+            kept.append(condition)
+        },
         Case(testDescription: "a signal for a thread", words: "sends a signal") { _ in
             pthread_kill(pthread_self(), SIGURG)
         },
