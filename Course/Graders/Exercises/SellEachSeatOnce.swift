@@ -258,8 +258,8 @@ private enum OfficeRequirements {
         },
     ]
 
-    /// Sales of a single task, at several offices. There is more than one interleaving only if the
-    /// answer creates tasks, and then their number doubles with each payment.
+    /// Sales of one task, and of tasks that it waits for, at several offices. If the answer creates
+    /// tasks, the number of interleavings doubles with each payment.
     private static func alone(
         _ id: String, _ name: String, _ story: String, asking question: String,
         atMost limit: Int = Requirement.maximumInterleavings,
@@ -373,7 +373,7 @@ private enum OfficeRequirements {
     }
 }
 
-/// A sale to a buyer who meets no others.
+/// A sale to one buyer, and what happens during the payment.
 private struct Sale: Sendable {
     /// What the payment throws, if it fails.
     var error: (any Error)?
@@ -383,7 +383,7 @@ private struct Sale: Sendable {
     var isCancelled = false
 }
 
-/// Makes sales in one task, so that the result of each of them is known.
+/// Makes one sale after another, or during the payment of another, so each result is known.
 private final class Till: Sendable {
     private struct State {
         var free: Int

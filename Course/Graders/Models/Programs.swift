@@ -212,7 +212,7 @@ extension Requirement {
         }
     }
 
-    /// One program in all of its interleavings.
+    /// Explores one program; runs it once, without the lab, if it is too long for the lab.
     func verdict(of program: Int, _ programs: Programs, isolated: Bool) -> Verdict {
         if programs.isTooLong, let run = programs.runAlone {
             var failure = run(program).map { Failure(reason: $0.reason, detail: $0.detail) }

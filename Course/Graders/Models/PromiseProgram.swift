@@ -11,7 +11,7 @@ struct PromiseProgram: Hashable {
     /// All handlers, by number. The numbers of the roots are not used.
     var handlers: [Handler?] = []
 
-    /// The number of readers. They have the numbers after ``firstReader``.
+    /// The number of readers. Their numbers begin with ``firstReader``.
     var readers = 0
 
     static let firstReader = 64

@@ -1,4 +1,4 @@
-/// The small programs over the interface of a promise, the smallest first.
+/// The small programs over the interface of a promise.
 struct PromisePrograms {
     /// An operation of a generated program: a few calls on one promise.
     struct Operation: Sendable {
@@ -226,8 +226,8 @@ struct PromisePrograms {
         return all
     }
 
-    /// One thread for each of the lists, with all of its choices of operations. Two threads with
-    /// the same list are not exchanged.
+    /// One thread for each of the lists, in every combination of their choices. Combinations that
+    /// differ only in the order of the threads count as one.
     static func meetings(
         before: [[Operation]] = [[]], _ threads: [[[Operation]]], roots: Int = 1
     ) -> [PromiseProgram] {

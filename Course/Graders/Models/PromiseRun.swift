@@ -311,8 +311,8 @@ extension PromiseProgram {
     }
 }
 
-/// Stops the program at each call of a handler, use of an error and `deinit`, until another thread
-/// has used the promise. If the program holds a lock at that moment, neither can continue.
+/// Stops the program at each call of a handler, and each use and `deinit` of a value or an error,
+/// until another thread has used the promise. If the program holds a lock, neither can continue.
 final class Probe: @unchecked Sendable {
     private let otherCodeRuns = DispatchSemaphore(value: 0)
     private let promiseIsUsed = DispatchSemaphore(value: 0)
