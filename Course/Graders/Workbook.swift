@@ -41,7 +41,9 @@ extension Exercise {
     public var stub: URL { Workbook.graders.appending(path: "Stubs/\(name).swift") }
 
     var adapterFiles: [URL] {
-        (adapters + ["TheAnswer"]).map { Workbook.graders.appending(path: "Adapters/\($0).swift") }
+        (adapters + ["AnswerForGrading"]).map {
+            Workbook.graders.appending(path: "Adapters/\($0).swift")
+        }
     }
 
     /// The task: the comment at the beginning of the stub.

@@ -2,7 +2,7 @@ import Graders
 
 // Compiled together with an answer to exercise 11.
 
-final class Pair: CancellationPair, @unchecked Sendable {
+final class PairForGrading: CancellationPair, @unchecked Sendable {
     private let source: CancelSource?
     private let token: CancelToken
 
@@ -17,7 +17,7 @@ final class Pair: CancellationPair, @unchecked Sendable {
 
     var isCancelled: Bool { token.isCancelled }
 
-    var withoutItsSource: any CancellationPair { Pair(nil, token) }
+    var withoutItsSource: any CancellationPair { PairForGrading(nil, token) }
 
     func onCancel(_ observer: @escaping @Sendable () -> Void) -> () -> Void {
         let registration: Registration = token.onCancel(observer)
@@ -25,9 +25,9 @@ final class Pair: CancellationPair, @unchecked Sendable {
     }
 }
 
-final class TheAnswer: CancellationAnswer {
+final class AnswerForGrading: CancellationAnswer {
     func pair() -> any CancellationPair {
         let source = CancelSource()
-        return Pair(source, source.token)
+        return PairForGrading(source, source.token)
     }
 }

@@ -2,9 +2,11 @@ import Graders
 
 // Compiled together with `Promise.swift` and an answer whose `then` flattens.
 
-func hold<Value>(_ promise: AWPromise<Value>) -> Graders.Handle<Value> { FlatteningHeld(promise) }
+func hold<Value>(_ promise: AWPromise<Value>) -> Graders.Handle<Value> {
+    FlatteningPromiseForGrading(promise)
+}
 
-final class FlatteningHeld<Value>: Held<Value> {
+final class FlatteningPromiseForGrading<Value>: PromiseForGrading<Value> {
     override func then<Next>(_ function: @escaping (Value) throws -> Next) -> Graders.Handle<Next> {
         hold(promise.then(function))
     }
@@ -14,7 +16,7 @@ final class FlatteningHeld<Value>: Held<Value> {
     ) -> Graders.Handle<Next> {
         hold(
             promise.then { value -> AWPromise<Next> in
-                (try function(value) as! Held<Next>).promise
+                (try function(value) as! PromiseForGrading<Next>).promise
             })
     }
 }

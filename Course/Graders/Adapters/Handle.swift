@@ -4,7 +4,7 @@ import SharedSuite
 // Compiled together with an answer that is a promise class.
 
 /// A promise with its type hidden.
-class Held<Value>: Graders.Handle<Value> {
+class PromiseForGrading<Value>: Graders.Handle<Value> {
     let promise: AWPromise<Value>
 
     init(_ promise: AWPromise<Value>) {
@@ -17,7 +17,7 @@ class Held<Value>: Graders.Handle<Value> {
     }
 
     override func then<Next>(_ function: @escaping (Value) throws -> Next) -> Graders.Handle<Next> {
-        Held<Next>(promise.then(function))
+        PromiseForGrading<Next>(promise.then(function))
     }
 
     override func error(_ function: @escaping (any Error) -> Void) {

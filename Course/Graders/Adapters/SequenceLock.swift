@@ -2,9 +2,9 @@ import Graders
 
 // Compiled together with an answer to exercise 14.
 
-final class TheAnswer: SequenceLockAnswer {
-    func pair() -> Pair {
+final class AnswerForGrading: SequenceLockAnswer {
+    func pair() -> Graders.Pair {
         let lock = SequenceLock()
-        return Pair(write: { lock.write($0, $1) }, read: { lock.read() })
+        return Graders.Pair(write: { lock.write($0, $1) }, read: { lock.read() })
     }
 }

@@ -3,4 +3,4 @@ import SharedSuite
 
 // Compiled together with `Promise.swift` and an answer that is a promise class.
 
-final class TheAnswer: PromiseAnswer {}
+final class AnswerForGrading: PromiseAnswer {}

@@ -92,16 +92,22 @@ struct GraderTests {
 
     /// The grade of the answer with a lock, with a text in it replaced.
     private func grade(replacing text: String, by other: String) throws -> Grade {
-        let right = try #require(
-            AnswerFile.right.first { $0.path.hasSuffix("05/NSLock.swift") })
-        #expect(right.source.contains(text))
+        try grade("05/NSLock.swift") { source in
+            #expect(source.contains(text))
+            source = source.replacing(text, with: other)
+        }
+    }
+
+    private func grade(_ answer: String, change: (inout String) -> Void) throws -> Grade {
+        let right = try #require(AnswerFile.right.first { $0.path.hasSuffix(answer) })
         let folder = FileManager.default.temporaryDirectory
             .appending(path: "with a space \(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appending(path: "Lösung.swift")
-        try right.source.replacing(text, with: other)
-            .write(to: file, atomically: true, encoding: .utf8)
+        var source = right.source
+        change(&source)
+        try source.write(to: file, atomically: true, encoding: .utf8)
         return Grader.here.grade(right.exercise, file)
     }
 
@@ -188,6 +194,17 @@ struct GraderTests {
         let head = "    private func observe(_ handler: @escaping Handler) {\n"
         let grade = try grade(replacing: head, by: "\(head)        \(line)\n")
         #expect(grade.rejection == rejection, "\(grade.explanation)")
+    }
+
+    @Test(
+        "a type may have the name of one of the grader's",
+        arguments: [
+            ("04/Observed.swift", "Handle"), ("11/OneLock.swift", "Pair"),
+            ("13/LockedCount.swift", "Office"),
+        ])
+    func names(answer: String, type: String) throws {
+        let grade = try grade(answer) { $0 += "\nstruct \(type) {}\n" }
+        #expect(grade.rejection == "passed", "\(grade.explanation)")
     }
 
     @Test("a declaration may be open")

@@ -75,7 +75,7 @@ struct TroubleTests {
             #expect(grade.rejection == "does not compile")
             #expect(grade.explanation.contains("\(name): String = "), "\(grade.explanation)")
             #expect(grade.explanation.contains("cannot convert value of type 'Int'"))
-            #expect(!grade.explanation.contains("TheAnswer"))
+            #expect(!grade.explanation.contains("AnswerForGrading"))
         }
     }
 

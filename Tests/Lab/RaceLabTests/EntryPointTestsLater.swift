@@ -120,7 +120,20 @@ struct DelayedWorkTests {
 }
 
 #if os(Linux)
-    // An extension of the GNU C library.
+    // Swift does not import these functions of the GNU C library.
+    @_silgen_name("pthread_mutex_clocklock")
+    private func pthread_mutex_clocklock(
+        _ lock: UnsafeMutablePointer<pthread_mutex_t>, _ clock: clockid_t,
+        _ until: UnsafePointer<timespec>
+    ) -> Int32
+
+    @_silgen_name("pthread_cond_clockwait")
+    private func pthread_cond_clockwait(
+        _ condition: UnsafeMutablePointer<pthread_cond_t>,
+        _ lock: UnsafeMutablePointer<pthread_mutex_t>, _ clock: clockid_t,
+        _ until: UnsafePointer<timespec>
+    ) -> Int32
+
     @_silgen_name("pthread_tryjoin_np")
     private func pthread_tryjoin_np(
         _ thread: pthread_t, _ result: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
@@ -231,7 +244,7 @@ struct UncontrolledTests {
             let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
             pthread_mutex_init(lock, nil)
             var until = timespec(tv_sec: .max, tv_nsec: 0)
-            pthread_mutex_clocklock(lock, CLOCK_MONOTONIC, &until)
+            _ = pthread_mutex_clocklock(lock, CLOCK_MONOTONIC, &until)
             pthread_mutex_unlock(lock)
             kept.append(lock)
         },
@@ -242,7 +255,7 @@ struct UncontrolledTests {
             pthread_cond_init(condition, nil)
             var past = timespec()
             pthread_mutex_lock(lock)
-            pthread_cond_clockwait(condition, lock, CLOCK_MONOTONIC, &past)
+            _ = pthread_cond_clockwait(condition, lock, CLOCK_MONOTONIC, &past)
             pthread_mutex_unlock(lock)
             kept.append(lock)
             kept.append(condition)
