@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #if defined(__linux__)
@@ -47,9 +48,9 @@ static bool read_file_of_thread(unsigned number, const char *name, char *text, s
 
 /// Scheduling data of a thread from the operating system.
 typedef struct {
-    char state;       // R: running or runnable; S: sleeping; D: waiting for the disk
-    uint64_t waited;  // for a processor while runnable, in nanoseconds
-    uint64_t turns;   // its context switches so far
+    char state;      // R: running or runnable; S: sleeping; D: waiting for the disk
+    uint64_t ran;    // on a processor, in nanoseconds
+    uint64_t turns;  // its context switches so far
 } thread_times;
 
 static thread_times times_of(unsigned number) {
@@ -60,10 +61,8 @@ static thread_times times_of(unsigned number) {
         const char *name_end = strrchr(text, ')');
         if (name_end && name_end[1]) times.state = name_end[2];
     }
-    unsigned long long waited = 0;
     if (read_file_of_thread(number, "schedstat", text, sizeof text))
-        sscanf(text, "%*u %llu", &waited);
-    times.waited = waited;
+        times.ran = strtoull(text, NULL, 10);
     char status[4096];
     if (read_file_of_thread(number, "status", status, sizeof status)) {
         const char *switches = strstr(status, "\nvoluntary_ctxt_switches:");
@@ -100,7 +99,7 @@ static bool another_thread_goes_on(unsigned number) {
 
 typedef struct {
     char state;
-    uint64_t waited, turns;
+    uint64_t ran, turns;
 } thread_times;
 
 static thread_times times_of(pthread_t pthread) {
@@ -111,7 +110,7 @@ static thread_times times_of(pthread_t pthread) {
     if (result != KERN_SUCCESS) return (thread_times){0};
     uint64_t ran =
         (uint64_t)info.user_time.seconds * 1000000 + (uint64_t)info.user_time.microseconds;
-    return (thread_times){info.run_state == TH_STATE_WAITING ? 'S' : 'R', 0, ran};
+    return (thread_times){info.run_state == TH_STATE_WAITING ? 'S' : 'R', ran * 1000, ran};
 }
 
 #endif
@@ -172,12 +171,20 @@ static bool stop(rl_status status, uint64_t seen) {
     return true;
 }
 
+/// The processor time of the whole process, in nanoseconds.
+static int64_t time_of_process(void) {
+    struct timespec time = {0};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return time.tv_sec * 1000000000ll + time.tv_nsec;
+}
+
 /// What the watcher has seen of the running thread since its last progress.
 typedef struct {
     uint64_t progress;
     thread_times times;
-    int looks_asleep;  // how many times in a row, without a context switch in between
-    int64_t silent;    // for how many nanoseconds, not counting waits for a processor
+    int looks_asleep;    // how many times in a row, without a context switch in between
+    int64_t process_at;  // the time of the process when it fell asleep
+    int64_t silent;      // for how many nanoseconds it has slept or run
 } sight;
 
 static void look_again(sight *s, int64_t since_last_look) {
@@ -189,10 +196,10 @@ static void look_again(sight *s, int64_t since_last_look) {
 #endif
     bool is_same = progress == s->progress && atomic_load(&lab.own_work) == 0;
     bool is_asleep = now.state == 'S' && now.turns == s->times.turns;
-    int64_t waited = is_same ? (int64_t)(now.waited - s->times.waited) : 0;
-    int64_t silent = since_last_look - waited;
+    int64_t ran = (int64_t)(now.ran - s->times.ran);
     s->looks_asleep = is_same && is_asleep ? s->looks_asleep + 1 : 0;
-    s->silent = is_same ? s->silent + (silent > 0 ? silent : 0) : 0;
+    if (s->looks_asleep == 0) s->process_at = time_of_process();
+    s->silent = is_same ? s->silent + (now.state == 'S' ? since_last_look : ran) : 0;
     s->progress = progress;
     s->times = now;
 }
@@ -213,13 +220,14 @@ static void count_look(void) {
 
 /// Looks at the running thread every 50 ms. A thread that sleeps outside its parker for a second,
 /// without a context switch, is blocked: every thread that could wake it is parked. If another
-/// thread of the process is runnable or waits for the disk, it might wake this one, and the limit
-/// is five seconds. A thread that runs for twenty seconds without a point is taken to run forever.
-/// Time during which it waits for a processor does not count, nor does time during which the
-/// watcher had none.
+/// thread of the process is runnable or waits for the disk, it might wake this one. Then the limit
+/// is five seconds in which the process also had a processor for five seconds, or a minute. A
+/// thread that sleeps or runs for twenty seconds without a point is taken to run forever. Time
+/// during which it waits for a processor does not count, nor does time during which the watcher had
+/// none.
 void rl_watch(void) {
     const struct timespec interval = {0, 50 * 1000 * 1000};
-    const int64_t silent_long_enough = 20ll * 1000 * 1000 * 1000;
+    const int64_t second = 1000 * 1000 * 1000;
     sight s = {0};
     while (!rl_park(&lab.done, &interval)) {
         rl_report_crash_if_any();
@@ -227,10 +235,11 @@ void rl_watch(void) {
         count_look();
         bool is_blocked = s.looks_asleep >= 20;
 #if defined(__linux__)
-        if (is_blocked && s.looks_asleep < 100)
+        const bool had_time = time_of_process() - s.process_at >= 5 * second;
+        if (is_blocked && s.looks_asleep < (had_time ? 100 : 1200))
             is_blocked = !another_thread_goes_on(lab.running->number);
 #endif
-        const bool is_silent = s.silent >= silent_long_enough;
+        const bool is_silent = s.silent >= 20 * second;
         if (!is_blocked && !is_silent) continue;
         if (stop(is_blocked ? RL_BLOCKED : RL_SILENT, s.progress)) return;
     }
