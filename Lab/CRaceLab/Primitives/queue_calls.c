@@ -37,8 +37,8 @@ static void wait_for_main_queue(dispatch_object queue, call c, rl_place place) {
     rl_point(&rl_await_work, i, place);
 }
 
-/// Runs the work that was sent to queues earlier: between two runs no other thread does. Returns
-/// whether `c` was run as well.
+/// Between two runs, runs the work that was sent to queues earlier, which no other thread does, and
+/// then `c`. Returns false during a run.
 static bool is_done_between_runs(dispatch_object queue, call c, bool barrier) {
     if (!rl_is_between_runs_here()) return false;
     while (rl_do_waiting_work()) {}
