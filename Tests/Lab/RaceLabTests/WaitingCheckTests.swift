@@ -254,7 +254,7 @@ struct WaitingCheckTests {
         }
         let waits =
             isOutcome
-            ? "the outcome waits at \(place(-5))"
+            ? "the outcome waits at \(place(-6))"
             : "the end of an object waits at \(LockingDeinit.waits)"
         expectDeadlock(exploration, "\(waits) for the lock that 'keeper' took at \(taken)")
     }
