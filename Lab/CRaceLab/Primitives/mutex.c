@@ -70,14 +70,6 @@ REAL(try_lock_slow, real_try_lock_slow, TRY_LOCK_SLOW)
 // So the engine inspects the word instead of intercepting the release.
 static void release_word(void *handle) { atomic_store((_Atomic uint32_t *)handle, 0); }
 
-/// Between two runs: whether a thread of the run, or the calling one, has not released the lock.
-static bool is_kept(void *handle) {
-    if (!rl_is_between_runs_here()) return false;
-    const uint32_t word = atomic_load((_Atomic uint32_t *)handle);
-    const uint32_t without_flags = word & 0x3FFFFFFF;
-    return word && (rl_is_held(handle) || without_flags == rl_thread_number());
-}
-
 static bool take(void *handle) {
     uint32_t unlocked = 0;
     bool taken =
@@ -98,12 +90,11 @@ SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle) {
         rl_point(&take_mutex, handle, rl_place_in_source(RL_CALLER));
         if (take(handle)) return;
     }
-    if (is_kept(handle)) rl_judge_waits_forever(&take_mutex, handle, rl_place_in_source(RL_CALLER));
     real_lock_slow()(number, handle);
 }
 
 SWIFT_FUNCTION bool rl_mutex_try_lock(SWIFT_SELF void *handle) {
-    if (!rl_sees(RL_MUTEX, RL_CALLER)) return !is_kept(handle) && real_try_lock_slow()(handle);
+    if (!rl_sees(RL_MUTEX, RL_CALLER)) return real_try_lock_slow()(handle);
     uint32_t step = rl_point(&try_mutex, handle, rl_place_in_source(RL_CALLER));
     return rl_got_it(step) && take(handle);
 }

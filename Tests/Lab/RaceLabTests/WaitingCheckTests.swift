@@ -1,7 +1,6 @@
 import Foundation
 import RaceLab
 import RaceLabTesting
-import Synchronization
 import Testing
 
 /// The code that judges a run is alone: nothing ends its wait. That is a deadlock.
@@ -12,10 +11,6 @@ struct WaitingCheckTests {
         let lock: NSLock
         init(_ lock: NSLock) { self.lock = lock }
         deinit { lock.lock() }
-    }
-
-    private final class Numbers: Sendable {
-        let locked = Mutex(0)
     }
 
     private final class ReadersWriterLock: @unchecked Sendable {
@@ -119,20 +114,6 @@ struct WaitingCheckTests {
         let waits = place(-2)
         expectDeadlock(
             exploration, "a check waits at \(waits) for the lock that 'keeper' took at \(taken)")
-    }
-
-    @Test("for the lock of a mutex that it has taken")
-    func mutex() {
-        let exploration = explore { scenario in
-            let numbers = Numbers()
-            scenario.thread("other") { numbers.locked.withLock { $0 += 1 } }
-            scenario.check {
-                numbers.locked.withLock { _ in
-                    numbers.locked.withLock { $0 += 1 }
-                }
-            }
-        }
-        expectDeadlock(exploration, "a check waits at \(place(-4)) for a lock")
     }
 
     @Test("for a semaphore, on a queue and in work that it has sent there", arguments: 0..<3)
