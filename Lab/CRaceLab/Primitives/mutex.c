@@ -14,6 +14,7 @@
 #include "Scheduler/operation.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
+#include "Scheduler/runs.h"
 #include "State/state.h"
 #include "Symbols/call_sites.h"
 
@@ -186,6 +187,14 @@ int rl_really_lock(pthread_mutex_t *mutex) {
     return result;
 }
 
+/// Between two runs: whether a thread of the run, or a second attempt of the calling one, keeps the
+/// lock. The system may regard the calling thread as the one that took it.
+static bool is_kept_mutex(pthread_mutex_t *mutex) {
+    if (!rl_is_between_runs_here() || mutex->__data.__lock == 0) return false;
+    const bool is_own = mutex->__data.__owner == (int)rl_thread_number() && !is_of_thread(mutex);
+    return is_own || rl_is_held(mutex);
+}
+
 /// Takes a lock that the calling thread owns already, unless that would block. Returns true if it
 /// set `*answer`.
 static bool asks_again(pthread_mutex_t *mutex, int *answer, rl_place place) {
@@ -212,6 +221,7 @@ int pthread_mutex_lock(pthread_mutex_t *mutex) {
         if (rl_active && rl_is_lock_of_runtime(place))
             rl_runtime_locks(mutex, rl_is_lock_of_stream(place) && rl_sees(RL_STREAMS, place),
                              place);
+        if (is_kept_mutex(mutex)) rl_judge_waits_forever(&take_mutex, mutex, place);
         return real_lock()(mutex);
     }
     int answer;
@@ -222,7 +232,7 @@ int pthread_mutex_lock(pthread_mutex_t *mutex) {
 
 int pthread_mutex_trylock(pthread_mutex_t *mutex) {
     IS_LISTENED_TO_ON(mutex, place);
-    if (!is_listened_to) return real_trylock()(mutex);
+    if (!is_listened_to) return is_kept_mutex(mutex) ? EBUSY : real_trylock()(mutex);
     int answer;
     if (asks_again(mutex, &answer, place)) return answer == EDEADLK ? EBUSY : answer;
     uint32_t step = rl_point(&try_mutex, mutex, place);
@@ -231,7 +241,10 @@ int pthread_mutex_trylock(pthread_mutex_t *mutex) {
 
 int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until) {
     IS_LISTENED_TO_ON(mutex, place);
-    if (!is_listened_to) return real_timedlock()(mutex, until);
+    if (!is_listened_to) {
+        if (is_kept_mutex(mutex) && rl_judge_waits(&take_mutex, mutex, place)) return ETIMEDOUT;
+        return real_timedlock()(mutex, until);
+    }
     int answer;
     if (asks_again(mutex, &answer, place)) return answer;
     uint32_t step = rl_timed_point(&take_mutex, mutex, place);

@@ -11,6 +11,7 @@
 #include "Primitives/unannounced.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
+#include "Scheduler/runs.h"
 #include "State/shadow.h"
 #include "Symbols/call_sites.h"
 
@@ -99,7 +100,9 @@ int sem_wait(sem_t *semaphore) {
     // Runs work that was sent to queues and not yet done: it may signal the semaphore.
     while (rl_is_between_runs_here() && rl_is_of_program(place.pc)) {
         if (real_trywait()(semaphore) == 0) return 0;
-        if (!rl_do_waiting_work()) break;
+        if (rl_do_waiting_work()) continue;
+        rl_judge_waits_forever(&rl_acquire, semaphore, place);
+        break;
     }
     return real_wait()(semaphore);
 }

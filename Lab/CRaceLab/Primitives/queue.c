@@ -251,6 +251,11 @@ static void make_call(void *context) {
     rl_remove_landing(&landing);
 }
 
+void rl_call_on_queue(dispatch_object queue, call c, bool barrier) {
+    (barrier ? real_barrier_sync_f() : real_sync_f())(queue, &c, make_call);
+    rl_continue_giving_up();
+}
+
 static const rl_operation queue_up = {.kind = RL_QUEUE_UP};
 static const rl_operation queue_up_to_share = {.kind = RL_SHARED_QUEUE_UP};
 
@@ -277,8 +282,7 @@ void rl_run_on_queue(dispatch_object queue, call c, bool barrier, const void *wo
     if (kind == MAIN)
         c.work(c.context);  // by the thread that acts as the main thread
     else
-        (barrier ? real_barrier_sync_f() : real_sync_f())(queue, &c, make_call);
-    rl_continue_giving_up();
+        rl_call_on_queue(queue, c, barrier);
     if (kind != GLOBAL) rl_unlocked(queue);
     if (work) leave_line(queue, work);
 }
@@ -293,8 +297,7 @@ void rl_observe_on_queue(dispatch_object queue, call c, bool barrier) {
         return;
     }
     rl_observer_locks(queue, no_release);
-    (barrier ? real_barrier_sync_f() : real_sync_f())(queue, &c, make_call);
-    rl_continue_giving_up();
+    rl_call_on_queue(queue, c, barrier);
     rl_observer_unlocks(queue);
 }
 

@@ -37,14 +37,17 @@ static void wait_for_main_queue(dispatch_object queue, call c, rl_place place) {
     rl_point(&rl_await_work, i, place);
 }
 
-/// Runs the work that was sent to queues earlier: between two runs no other thread does. Returns
-/// whether `c` was run as well.
-static bool is_done_between_runs(dispatch_object queue, call c) {
+/// Between two runs, runs the work that was sent to queues earlier, which no other thread does, and
+/// then `c`. Returns false during a run.
+static bool is_done_between_runs(dispatch_object queue, call c, bool barrier) {
     if (!rl_is_between_runs_here()) return false;
     while (rl_do_waiting_work()) {}
-    if (rl_kind_of_queue(queue) != MAIN) return false;
-    const bool before = rl_stand_for_main_thread(true);
-    c.work(c.context);
+    const bool is_main = rl_kind_of_queue(queue) == MAIN;
+    const bool before = rl_stand_for_main_thread(is_main || rl_stands_for_main_thread());
+    if (is_main)
+        c.work(c.context);
+    else
+        rl_call_on_queue(queue, c, barrier);
     rl_stand_for_main_thread(before);
     return true;
 }
@@ -52,7 +55,7 @@ static bool is_done_between_runs(dispatch_object queue, call c) {
 /// Returns false if the real function must run the work.
 static bool has_run_on_queue(dispatch_object queue, call c, bool barrier, bool is_listened_to,
                              rl_place place) {
-    if (!is_listened_to) return is_done_between_runs(queue, c);
+    if (!is_listened_to) return is_done_between_runs(queue, c, barrier);
     if (rl_kind_of_queue(queue) == MAIN && !rl_stands_for_main_thread())
         wait_for_main_queue(queue, c, place);
     else
@@ -66,6 +69,7 @@ static bool has_run_block_on_queue(dispatch_object queue, void *block, bool barr
     const rl_work_in_hand before =
         rl_take_in_hand((rl_work_in_hand){block, place.pc, rl_passes_work_item(block, caller)});
     const call c = {rl_call_block, block};
+    barrier |= rl_is_barrier(block);
     const bool has_run = has_run_on_queue(queue, c, barrier, is_listened_to, place);
     rl_take_in_hand(before);
     return has_run;
@@ -74,8 +78,7 @@ static bool has_run_block_on_queue(dispatch_object queue, void *block, bool barr
 void dispatch_sync(dispatch_object queue, void *work) {
     if (rl_is_observing) return rl_observe_on_queue(queue, (call){rl_call_block, work}, false);
     IS_LISTENED_TO(place);
-    const bool barrier = is_listened_to && rl_is_barrier(work);
-    if (!has_run_block_on_queue(queue, work, barrier, is_listened_to, place, RL_CALLER))
+    if (!has_run_block_on_queue(queue, work, false, is_listened_to, place, RL_CALLER))
         real_sync()(queue, work);
 }
 

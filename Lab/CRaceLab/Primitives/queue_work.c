@@ -32,8 +32,6 @@ typedef void *(*block_copy)(const void *block);
 typedef void (*block_release)(const void *block);
 REAL(block_copy, real_block_copy, "_Block_copy")
 REAL(block_release, real_block_release, "_Block_release")
-REAL(call_on, real_sync_f, "dispatch_sync_f")
-REAL(call_on, real_barrier_sync_f, "dispatch_barrier_sync_f")
 
 item *rl_make_item(dispatch_object queue, call c, rl_place place) {
     item *i = rl_allocate(sizeof *i, "work for a queue");
@@ -129,7 +127,7 @@ bool rl_do_waiting_work(void) {
     if (is_main)
         do_work(i);
     else
-        (i->barrier ? real_barrier_sync_f() : real_sync_f())(i->queue, i, do_work);
+        rl_call_on_queue(i->queue, (call){do_work, i}, i->barrier);
     rl_stand_for_main_thread(was_main);
     busy_queues = here.outer;
     rl_discard_item(i);
@@ -280,6 +278,7 @@ void rl_send_item_later(uint64_t when, item *i, rl_place place) {
     if (rl_is_between_runs_here()) {
         i->next = first_delayed;
         first_delayed = i;
+        lab.is_judging = false;  // a check may wait for this work, which is not done
         return;
     }
     // One address for all starts: see pthread_create.
@@ -309,6 +308,7 @@ static void forget_delayed_work(void) {
 static void finish_work(void) {
     RL_REQUIRE(rl_is_between_runs_here(), "a run goes on");
     forget_lanes();
+    if (lab.judge_waits) forget_work_between_runs();
     while (rl_do_waiting_work()) {}
 }
 

@@ -10,6 +10,7 @@
 #include "Scheduler/operation.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
+#include "Scheduler/runs.h"
 #include "State/state.h"
 #include "Symbols/call_sites.h"
 
@@ -76,10 +77,21 @@ static void refuse_if_writers_go_first(const pthread_rwlock_t *lock, rl_place pl
 #endif
 }
 
+/// Between two runs: whether a thread of the run has not released the lock, so that nothing can take it.
+static bool is_kept(pthread_rwlock_t *lock, bool shared) {
+    if (!rl_is_between_runs_here() || !rl_is_held(lock)) return false;
+    const int result = (shared ? real_tryrdlock() : real_trywrlock())(lock);
+    if (result == 0) real_rwunlock()(lock);
+    return result != 0;
+}
+
 int pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
     if (rl_is_observing) rl_observer_locks(lock, release_rwlock);
     IS_LISTENED_TO_ON(lock, place);
-    if (!is_listened_to) return real_rdlock()(lock);
+    if (!is_listened_to) {
+        if (is_kept(lock, true)) rl_judge_waits_forever(&read_lock, lock, place);
+        return real_rdlock()(lock);
+    }
     refuse_if_writers_go_first(lock, place);
     rl_point(&read_lock, lock, place);
     return really(real_rdlock(), lock);
@@ -96,7 +108,10 @@ int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock) {
 int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
     if (rl_is_observing) rl_observer_locks(lock, release_rwlock);
     IS_LISTENED_TO_ON(lock, place);
-    if (!is_listened_to) return real_wrlock()(lock);
+    if (!is_listened_to) {
+        if (is_kept(lock, false)) rl_judge_waits_forever(&write_lock, lock, place);
+        return real_wrlock()(lock);
+    }
     rl_point(&write_lock, lock, place);
     return really(real_wrlock(), lock);
 }

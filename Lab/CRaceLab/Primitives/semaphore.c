@@ -13,6 +13,7 @@
 #include "Scheduler/operation.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
+#include "Scheduler/runs.h"
 #include "State/shadow.h"
 #include "State/state.h"
 #include "Symbols/call_sites.h"
@@ -120,17 +121,21 @@ static void make_counted(dispatch_object semaphore) {
 }
 
 /// Runs work that was sent to queues and not yet done: it may signal the semaphore.
-static intptr_t wait_between_runs(dispatch_object semaphore, uint64_t timeout) {
+static intptr_t wait_between_runs(dispatch_object semaphore, uint64_t timeout, rl_place place) {
     while (rl_is_between_runs_here()) {
         if (real_wait()(semaphore, NOW) == 0) return 0;
         if (!rl_do_waiting_work()) break;
     }
+    if (timeout == FOREVER)
+        rl_judge_waits_forever(&rl_acquire, semaphore, place);
+    else if (rl_judge_waits(&rl_acquire, semaphore, place))
+        return 1;
     return real_wait()(semaphore, timeout);
 }
 
 intptr_t dispatch_semaphore_wait(dispatch_object semaphore, uint64_t timeout) {
     IS_LISTENED_TO(place);
-    if (!is_listened_to) return wait_between_runs(semaphore, timeout);
+    if (!is_listened_to) return wait_between_runs(semaphore, timeout, place);
     make_counted(semaphore);
     uint32_t step = timeout == FOREVER       ? rl_point(&rl_acquire, semaphore, place)
                     : rl_has_passed(timeout) ? rl_point(&rl_try_to_acquire, semaphore, place)

@@ -157,6 +157,13 @@ bool rl_delayed_job_passes(uint64_t when, void *job, function work) {
     if (!is_in_runtime((uintptr_t)work) || !rl_controls_tasks()) return false;
     if (kind_of(job) != 0) return false;
     const void *code = ((void *const *)job)[7];
+    // Each sleep is a thread of its own, and a loop that polls sleeps any number of times.
+    if (lab.thread_count == RL_MAX_THREADS && rl_task_at(job) == NO_THREAD) {
+        rl_place place = rl_place_that_awaits(RL_CALLER);
+        if (!place.pc) place.pc = my_thread()->pc;
+        rl_meet_outside("sleeps more often than there is room for, perhaps to wait for a change",
+                        place);
+    }
     rl_send_job_later(job, work, nanoseconds(when), is_in_runtime((uintptr_t)code));
     return true;
 }

@@ -23,6 +23,8 @@
 #include "Search/waking.h"
 #include "State/inputs.h"
 #include "State/shadow.h"
+#include "Symbols/call_sites.h"
+#include "Symbols/lock_helpers.h"
 
 #include <string.h>
 
@@ -108,6 +110,7 @@ static bool begin_run(void) {
     lab.branch_limit = UINT32_MAX;
     lab.status = RL_COMPLETE;
     lab.race_count = 0;
+    lab.is_judging = lab.judge_waits = false;
     rl_forget_outside();
     rl_forget_misuses();
     rl_begin_counts_of_run();
@@ -176,6 +179,8 @@ void rl_fill_in(rl_run *run) {
     run->misfit_thread = lab.misfit_thread;
     run->misfit_early = lab.misfit_early;
     run->blocked_thread = NO_THREAD;
+    run->judge_waits = lab.judge_waits;
+    run->judge = lab.judge;
     run->object_count = rl_noted_objects(&run->objects);
     for (int i = 0; i < lab.thread_count; i++) {
         thread *t = &lab.threads[i];
@@ -184,21 +189,71 @@ void rl_fill_in(rl_run *run) {
     }
 }
 
-/// Judges the run that has just ended. Returns whether to continue.
-static bool end_run(void) {
-    if (lab.status != RL_COMPLETE) rl_dismiss_the_rest();
-    bool ends_all = lab.status == RL_NOT_THE_SAME || lab.status == RL_MISFIT ||
-                    lab.status == RL_TOO_LONG || lab.status == RL_TOO_MANY ||
-                    lab.status == RL_OUTSIDE;
-    bool only_this = lab.scenario->schedule && !lab.scenario->beyond;
+bool rl_judge_waits(const rl_operation *o, const void *address, rl_place place) {
+    const bool judges = lab.is_judging && rl_is_between_runs_here() && me->fate == STAYS;
+    const bool is_alone = !lab.outside && loose_thread_count == 0;
+    if (!judges || !is_alone || rl_is_ignoring() || !rl_is_call_of_program(&place)) return false;
+    if (o->help_from_outside && !rl_was_made_in_run((uintptr_t)address)) return false;
+    lab.judge = (rl_waiting){.holder = NO_THREAD,
+                             .kind = (uint8_t)o->kind,
+                             .address = (uintptr_t)address,
+                             .pc = rl_call_of_helper(place).pc};
+    static thread waiter;
+    waiter.waits_for = rl_lock_at((uintptr_t)address);
+    if (o->holder) lab.judge.holder = (int8_t)o->holder(&waiter, &lab.judge.holder_pc);
+    return true;
+}
+
+void rl_judge_waits_forever(const rl_operation *o, const void *address, rl_place place) {
+    if (!rl_judge_waits(o, address, place)) return;
+    lab.judge_waits = true;
+    rl_end_run_with(RL_DEADLOCK);
+}
+
+static bool ends_exploration(void) {
+    return lab.status == RL_NOT_THE_SAME || lab.status == RL_MISFIT || lab.status == RL_TOO_LONG ||
+           lab.status == RL_TOO_MANY || lab.status == RL_OUTSIDE;
+}
+
+static bool runs_only_this(void) { return lab.scenario->schedule && !lab.scenario->beyond; }
+
+/// Judges the run that has just ended, unless it is redundant. Returns whether to continue.
+static bool judge_run(void) {
     bool go_on = true;
+    if (lab.redundant) {
+        lab.summary.redundant++;
+    } else {
+        const bool is_new = lab.status != RL_NOT_THE_SAME && lab.status != RL_MISFIT;
+        if (is_new && !lab.judge_waits) lab.summary.runs++;
+        rl_run run = {0};
+        rl_fill_in(&run);
+        rl_record_phase(RL_JUDGING, NO_THREAD);
+        lab.is_judging = lab.status == RL_COMPLETE;
+        go_on = lab.scenario->finished(lab.scenario->context, &run);
+        lab.is_judging = false;
+        finish_work();
+        FOR_EACH_SERVICE(run_is_over);
+        if (!rl_makes_progress()) rl_give_up();
+        if (rl_recording) rl_recording->runs = lab.summary.runs;
+    }
+    free_what_was_kept();
+    if (ends_exploration()) lab.summary.status = lab.status;
+    if (went_outside()) return false;
+    return !ends_exploration() && go_on && !runs_only_this();
+}
+
+/// Returns whether to continue after the run that has just ended.
+static bool end_run(void) {
+    // The code that judged it has been abandoned. Everything else is done.
+    if (lab.judge_waits) return judge_run();
+    if (lab.status != RL_COMPLETE) rl_dismiss_the_rest();
     FOR_EACH_SERVICE(threads_have_ended, lab.status == RL_COMPLETE);
-    if (!ends_all && !lab.listens_to_counts && rl_place_that_observes()) {
+    if (!ends_exploration() && !lab.listens_to_counts && rl_place_that_observes()) {
         lab.outside = RL_RETAINS_AND_RELEASES;
         lab.outside_pc = rl_place_that_observes();
     }
     const bool is_too_weak = lab.scenario->finds_weak_orderings && lab.summary.has_weak_orderings;
-    const bool learns = !ends_all && !only_this && !lab.outside;
+    const bool learns = !ends_exploration() && !runs_only_this() && !lab.outside;
     if (lab.has_more_steps || (learns && (is_too_weak || !rl_learn()))) {
         lab.summary.starts_again = true;
         if (lab.is_first_run && lab.scenario->started_over) {
@@ -210,23 +265,7 @@ static bool end_run(void) {
         free_what_was_kept();
         return false;
     }
-    if (lab.redundant) {
-        lab.summary.redundant++;
-    } else {
-        if (lab.status != RL_NOT_THE_SAME && lab.status != RL_MISFIT) lab.summary.runs++;
-        rl_run run = {0};
-        rl_fill_in(&run);
-        rl_record_phase(RL_JUDGING, NO_THREAD);
-        go_on = lab.scenario->finished(lab.scenario->context, &run);
-        finish_work();
-        FOR_EACH_SERVICE(run_is_over);
-        if (!rl_makes_progress()) rl_give_up();
-        if (rl_recording) rl_recording->runs = lab.summary.runs;
-    }
-    free_what_was_kept();
-    if (ends_all) lab.summary.status = lab.status;
-    if (went_outside()) return false;
-    return !ends_all && go_on && !only_this;
+    return judge_run();
 }
 
 static rl_bound bound_reached(void) {

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "State/state.h"
+#include "Scheduler/operation.h"
 
 /// Judges the completed run, if any, and begins the next one. Returns the thread to start with, or
 /// NO_THREAD if there is no further run.
@@ -13,5 +13,10 @@ void rl_fill_in(rl_run *run);
 /// The set-up or the judging of a run started a thread; it must be joined before that ends.
 void rl_meet_thread_of_set_up(pthread_t pthread, rl_place place);
 void rl_forget_thread_of_set_up(pthread_t pthread);
+/// Whether the code that judges a complete run is about to wait for something that will not happen: no
+/// other thread is left.
+bool rl_judge_waits(const rl_operation *operation, const void *address, rl_place place);
+/// If so, the run ends as a deadlock, and this does not return.
+void rl_judge_waits_forever(const rl_operation *operation, const void *address, rl_place place);
 /// During the set-up: adds a thread to those with which the run begins.
 void rl_add_thread_of_set_up(void (*body)(void *argument), void *argument);

@@ -381,6 +381,9 @@ struct laboratory {
     bool listens_to_counts;  // retains and releases are observed
 
     bool is_setting_up;
+    bool is_judging;   // the code that judges a complete run, of which nothing is left to do …
+    bool judge_waits;  // … waits for something that will not happen …
+    rl_waiting judge;  // … which is this
     bool is_first_run;
     extent *set_up_blocks;
     size_t set_up_count, set_up_capacity;

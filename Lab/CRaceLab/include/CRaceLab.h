@@ -18,7 +18,7 @@ extern "C" {
 /// How a run ended.
 typedef enum {
     RL_COMPLETE = 0,  // every thread finished
-    RL_DEADLOCK,      // some threads did not finish, and none of them is enabled
+    RL_DEADLOCK,      // some threads did not finish, and none of them is enabled; or `judge_waits`
     RL_TOO_LONG,      // more steps than `max_steps`
     RL_MISFIT,        // the schedule asked for a thread that is not enabled
     RL_BLOCKED,       // a thread sleeps in a call that the lab does not control
@@ -111,6 +111,8 @@ typedef struct {
     uint32_t race_count;
     const rl_race *races;
     rl_waiting waiting[RL_MAX_THREADS];
+    bool judge_waits;  // every thread finished, and then the code that judges the run waits …
+    rl_waiting judge;  // … for this
     uint32_t accesses[RL_MAX_THREADS];  // each thread's points, fences and releases
     uint32_t misfit_step;
     int misfit_thread;

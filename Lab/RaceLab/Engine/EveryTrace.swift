@@ -39,13 +39,13 @@ extension Explorer {
             if let state = look() { states[step] = state }
         }
         judge = { run in
-            let notes = Notes.stop()
             found = self.inconclusive(of: run)
             guard found == nil, [RL_COMPLETE, RL_DEADLOCK].contains(run.status) else {
+                _ = Notes.stop()
                 return false
             }
             var trace = self.trace(run, initial: initial, states: states, touched: touched)
-            trace.add(notes: notes)
+            trace.add(notes: Notes.stop())
             return visit(trace)
         }
         let summary = run(

@@ -85,6 +85,10 @@ final class Explorer {
     /// Judges a run; returns whether to continue with the next.
     var judge: (rl_run) -> Bool = { _ in true }
     var stepped: ((Int) -> Void)?
+    /// What judges a run at the moment, in words.
+    private var judging = ""
+    /// What it has found so far.
+    private var judged: [FindingKey] = []
     /// What is run next: decided between two runs.
     var search: Search?
     /// Whether the preemption bound has left out an interleaving.
@@ -369,7 +373,8 @@ final class Explorer {
 
     /// All findings in a run, without duplicates.
     func causes(of run: rl_run) -> [FindingKey] {
-        var causes: [FindingKey] = []
+        var causes = run.judge_waits ? judged : []
+        judged = []
         outcome = nil
         if run.status == RL_CRASHES {
             let schedule = run.schedule
@@ -378,8 +383,8 @@ final class Explorer {
         }
         if run.status == RL_DEADLOCK {
             let isLivelock = run.allWaiting.contains { !$0.finished && $0.busy }
-            causes.append(
-                .said(isLivelock ? .livelock : .deadlock, run.deadlock(names: names(of: run))))
+            let reason = run.deadlock(names: names(of: run), judge: judging)
+            causes.append(.said(isLivelock ? .livelock : .deadlock, reason))
         }
         for (thread, error) in uncaught {
             causes.append(
@@ -387,16 +392,21 @@ final class Explorer {
                     .uncaughtError, "'\(scenario.threads[thread].name)' threw \(words(of: error))"))
         }
         if run.status == RL_COMPLETE {
-            if let failure = failedCheck() {
-                causes.append(.said(.failedCheck, failure))
+            judging = "a check"
+            let failure = failedCheck()
+            judging = "the outcome"
+            if let failure {
+                judged = [.said(.failedCheck, failure)]
             } else if let outcome = scenario.readOutcome?() {
                 self.outcome = outcome
                 outcomes[outcome, default: 0] += 1
                 if let reason = scenario.objection(to: outcome) {
-                    causes.append(.said(.forbiddenOutcome, reason))
+                    judged = [.said(.forbiddenOutcome, reason)]
                 }
             }
+            causes += judged
         }
+        judging = "the end of an object"
         if run.status == RL_COMPLETE { scenario.letGo() }
         causes += misuses(names: names(of: run)).map { FindingKey.said(.misuse, $0) }
         for race in run.allRaces {

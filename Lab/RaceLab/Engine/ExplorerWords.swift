@@ -6,10 +6,14 @@ import Canaries
 extension rl_run {
     /// Why no thread can continue. `names`, here and below, are the names of all threads of the
     /// run.
-    func deadlock(names: [String]) -> String {
-        Exploration.Trace.Waiting.all(of: self).map { waiting in
-            "'\(names[waiting.thread])' " + waiting.sentence(threads: names, namesPlaces: true)
-        }.joined(separator: "; ")
+    ///
+    /// - Parameter judge: what judges the run, and may wait.
+    func deadlock(names: [String], judge: String) -> String {
+        typealias Waiting = Exploration.Trace.Waiting
+        let threads = Waiting.all(of: self).map { ("'\(names[$0.thread])'", $0) }
+        let all = threads + (Waiting.judge(of: self).map { [(judge, $0)] } ?? [])
+        return all.map { "\($0) \($1.sentence(threads: names, namesPlaces: true))" }
+            .joined(separator: "; ")
     }
 
     func tooManyThreads(names: [String]) -> Exploration.Inconclusive {

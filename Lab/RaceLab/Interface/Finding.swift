@@ -15,7 +15,8 @@ extension Exploration {
             /// An interleaving ended in an outcome that the scenario forbids or does not declare.
             case forbiddenOutcome = "forbidden outcome"
             /// Some threads did not end, and none of them could continue: each waits, or reads the
-            /// same value repeatedly.
+            /// same value repeatedly. Or all threads ended, and then a check waits, for a lock that
+            /// a thread has not released for example.
             case deadlock
             /// Some threads did not end, and some of those run in loops in which they take locks,
             /// or attempt to, but nothing that they read will ever change.

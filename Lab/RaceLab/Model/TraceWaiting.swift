@@ -61,14 +61,26 @@ extension Exploration.Trace.Waiting {
         let stuck = waiting.enumerated().filter {
             !$1.finished && rl_kind(UInt32($1.kind)) != RL_RECEIVE
         }
-        return stuck.map { thread, waiting in
-            let site = sites[UInt(waiting.pc)]
-            return Exploration.Trace.Waiting(
-                thread: thread, cause: cause(waiting, run), actor: waiting.actor,
-                queue: waiting.queue.map { String(cString: $0) }, site: site,
-                text: site.flatMap { SourceText.line($0.line, of: $0.path) } ?? "",
-                taken: waiting.holder < 0 ? nil : sites[UInt(waiting.holder_pc)])
-        }
+        return stuck.map { thread, waiting in Self(waiting, of: thread, in: run, sites) }
+    }
+
+    /// What the code that judges the run waits for, if it does.
+    static func judge(of run: rl_run) -> Self? {
+        guard run.judge_waits else { return nil }
+        let sites = Symbols.sites(of: [UInt(run.judge.pc), UInt(run.judge.holder_pc)])
+        return Self(run.judge, of: -1, in: run, sites)
+    }
+
+    private init(
+        _ waiting: rl_waiting, of thread: Int, in run: rl_run, _ sites: [UInt: Exploration.Site]
+    ) {
+        self.thread = thread
+        cause = Self.cause(waiting, run)
+        actor = waiting.actor
+        queue = waiting.queue.map { String(cString: $0) }
+        site = sites[UInt(waiting.pc)]
+        text = site.flatMap { SourceText.line($0.line, of: $0.path) } ?? ""
+        taken = waiting.holder < 0 ? nil : sites[UInt(waiting.holder_pc)]
     }
 
     private static func cause(_ waiting: rl_waiting, _ run: rl_run) -> Cause {

@@ -343,6 +343,22 @@ struct TaskTests {
         #expect(exploration.inconclusive == .tooManyThreads(thread: "starter"))
     }
 
+    @Test("a task that sleeps until a flag is set is inconclusive, and the lab says where")
+    func sleepsInLoop() {
+        let exploration = explore { scenario in
+            let flag = Mutex(false)
+            scenario.thread("setter") { flag.withLock { $0 = true } }
+            scenario.task("poller") {
+                while !flag.withLock({ $0 }) { try? await Task.sleep(for: .milliseconds(1)) }
+            }
+        }
+        #expect(
+            exploration.uncontrolled?.what
+                == "sleeps more often than there is room for, perhaps to wait for a change",
+            "\(exploration.summary)")
+        #expect(exploration.uncontrolled?.place == place(-7))
+    }
+
     @Test("a task with a priority that is sent to another actor is inconclusive")
     func priorityFromElsewhere() throws {
         let exploration = explore { scenario in
