@@ -339,11 +339,12 @@ bool rl_is_sending(rl_place *place) {
         direct[slot].place = place->pc;
         return true;
     }
-    rl_meet_outside(!library ? "sends work to a queue while a global is made"
-                    : strstr(library, "_Concurrency")
-                        ? "starts or resumes a task, which runs outside of the scenario"
-                        : "has a library send work to a queue, as OperationQueue does",
-                    nearest);
+    if (library && strstr(library, "_Concurrency"))
+        rl_meet_task_outside(nearest);
+    else
+        rl_meet_outside(library ? "has a library send work to a queue, as OperationQueue does"
+                                : "sends work to a queue while a global is made",
+                        nearest);
     return false;
 }
 

@@ -138,8 +138,7 @@ void rl_send_job(void *job, void (*work)(void *), rl_place place) {
     thread *t = my_thread();
     if (index != NO_THREAD || kind_of(job) == ACTOR_WORK) return rl_add_job(job, work, index);
     if (kind_of(job) != YIELD || !t->is_task || t->work_of_yield)
-        return rl_meet_outside("starts or resumes a task, which runs outside of the scenario",
-                               place);
+        return rl_meet_task_outside(place);
     // The job will resume this task, but the task has to be suspended first.
     t->yield = job;
     t->work_of_yield = work;
@@ -382,8 +381,7 @@ void rl_job_is_enqueued(const void *job, rl_place place) {
     }
     int index = rl_task_at(job);
     if (index == NO_THREAD && !me->is_creating)
-        return rl_meet_outside("starts or resumes a task, which runs outside of the scenario",
-                               rl_place_of_await(place));
+        return rl_meet_task_outside(rl_place_of_await(place));
     if (index == NO_THREAD) {
         index = new_task(job);
     } else if (index != me->thread && lab.threads[index].left) {

@@ -30,6 +30,13 @@ void rl_meet_outside(const char *what, rl_place place) {
     if (me->thread >= 0 && rl_active) rl_end_run_with(RL_OUTSIDE);
 }
 
+void rl_meet_task_outside(rl_place place) {
+    rl_meet_outside(rl_is_between_runs_here()
+                        ? "starts or resumes a task while the scenario is set up or checked"
+                        : "starts or resumes a task, which runs outside of the scenario",
+                    place);
+}
+
 void rl_made(const void *object) {
     // A global outlives the run, even if the run initializes it.
     if (!me || rl_is_ignoring()) return;

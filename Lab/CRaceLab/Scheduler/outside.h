@@ -7,6 +7,8 @@
 /// The code under test causes effects outside the scenario, which the lab cannot see: there will be
 /// no verdict. Where accesses are steps, this ends the run and does not return.
 void rl_meet_outside(const char *what, rl_place place);
+/// The same for a task that is started or resumed where the lab does not control tasks.
+void rl_meet_task_outside(rl_place place);
 
 /// What code under test does with a lock or an atomic whose operations the lab does not see.
 #define RL_LOCK_WITHOUT_CALLS \

@@ -78,7 +78,19 @@ origin rl_find_origin(uintptr_t pc) {
     return is_function_for_program(info.dli_sname) ? FOR_PROGRAM : OF_TOOLCHAIN;
 }
 
-bool rl_is_of_program(uintptr_t pc) { return rl_find_origin(pc) == OF_PROGRAM; }
+bool rl_is_of_program(uintptr_t pc) {
+    // Looking it up takes long, and Dispatch signals the same semaphore again and again.
+    static _Thread_local struct {
+        uintptr_t pc;
+        bool is_of_program;
+    } known[64];
+    const size_t slot = (pc ^ pc >> 6) % 64;
+    if (known[slot].pc != pc) {
+        known[slot].is_of_program = rl_find_origin(pc) == OF_PROGRAM;
+        known[slot].pc = pc;
+    }
+    return known[slot].is_of_program;
+}
 
 bool rl_is_global(uintptr_t address) {
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)  // the headers of glibc 2.35 and later

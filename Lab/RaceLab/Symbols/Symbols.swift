@@ -122,10 +122,8 @@ enum Symbols {
         guard let after, let before else { return (after ?? before)?.site }
         if modifies { return after.site }
         if before.index < after.index, readsByKeyPath(before.site) { return before.site }
-        let declarations =
-            before.site.path == after.site.path && before.site.line < after.site.line
-            ? (before.site.line..<after.site.line).dropFirst()
-                .filter { isDeclaration(SourceText.line($0, of: after.site.path) ?? "") } : []
+        let isAtStart = before.address &- function.start < longestPrologue
+        let declarations = declarations(from: before.site, to: after.site, isAtStart)
         guard !declarations.isEmpty else { return after.site }
         // Choose among several declarations by distance: each takes about the same number of
         // instructions, and the next statement has some before the first with a line.
@@ -135,6 +133,29 @@ enum Symbols {
         return Exploration.Site(
             path: after.site.path, line: declarations[gone], column: 0,
             function: after.site.function)
+    }
+
+    /// What an `async` function does before its first statement, in bytes.
+    private static let longestPrologue: UInt = 32
+
+    /// The lines with declarations between two places. An `async` function, and each of its parts
+    /// that begin after an `await`, begins with the line of the first instruction that has one. So
+    /// at its start, the declarations right above that line count.
+    private static func declarations(
+        from before: Exploration.Site, to after: Exploration.Site, _ isAtStart: Bool
+    ) -> [Int] {
+        guard before.path == after.path else { return [] }
+        let text = { SourceText.line($0, of: after.path) ?? "" }
+        if before.line < after.line {
+            return (before.line..<after.line).dropFirst().filter { isDeclaration(text($0)) }
+        }
+        guard isAtStart else { return [] }
+        let above = (1..<after.line).reversed().prefix {
+            let line = text($0)
+            return line.isEmpty || line.hasPrefix("//")
+                || isDeclaration(line) && !line.contains("await ")
+        }
+        return above.filter { isDeclaration(text($0)) }.reversed()
     }
 
     private static func readsByKeyPath(_ site: Exploration.Site) -> Bool {
@@ -155,13 +176,13 @@ enum Symbols {
     /// The first of the addresses that has a line in this function, and its position in the list.
     private static func firstSite(
         in function: Symbol, _ addresses: [UInt]
-    ) -> (index: Int, site: Exploration.Site)? {
+    ) -> (index: Int, address: UInt, site: Exploration.Site)? {
         // A few at a time: lookups are slow, and one of the first usually succeeds.
         for start in stride(from: 0, to: addresses.count, by: 4) {
             let few = Array(addresses[start..<min(start + 4, addresses.count)])
             for (offset, symbol) in symbols(at: few).enumerated() {
                 guard let symbol, symbol.start == function.start else { return nil }
-                if let site = site(of: symbol) { return (start + offset, site) }
+                if let site = site(of: symbol) { return (start + offset, few[offset], site) }
             }
         }
         return nil

@@ -166,15 +166,17 @@ struct UncontrolledTests {
 
     private static func signaled(_ shared: Shared) async { shared.value += 1 }
 
+    private static let inSetUp = "a task while the scenario is set up or checked"
+
     /// While the lab explores, it controls these: see TaskTests.
     static let tasks: [Case] = [
-        Case(testDescription: "a task", words: "task") { shared in
+        Case(testDescription: "a task", words: inSetUp) { shared in
             Task { await signaled(shared) }
         },
-        Case(testDescription: "a detached task", words: "task") { shared in
+        Case(testDescription: "a detached task", words: inSetUp) { shared in
             Task.detached { await signaled(shared) }
         },
-        Case(testDescription: "a task of the main actor", words: "task") { shared in
+        Case(testDescription: "a task of the main actor", words: inSetUp) { shared in
             Task { @MainActor in shared.value += 1 }
         },
     ]
@@ -382,7 +384,7 @@ struct UncontrolledTests {
             scenario.thread("only") { shared.other = 1 }
             scenario.check { Task { await Self.signaled(shared) } }
         }
-        expectNamed(exploration, "task")
+        expectNamed(exploration, Self.inSetUp)
     }
 
     private final class Waiting: Sendable {

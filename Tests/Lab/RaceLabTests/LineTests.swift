@@ -47,6 +47,31 @@ struct LineTests {
             ])
     }
 
+    private static func pause() async {}
+
+    @Test("reads into constants at the start of an async function, and after an await")
+    func asynchronous() throws {
+        let describe = { (scenario: Scenario) in
+            let numbers = Numbers()
+            scenario.task("only") {
+                let first = numbers.one
+                await Self.pause()
+                numbers.other = first
+                await Self.pause()
+                let second = numbers.one
+
+                // Uses it.
+                keep(second)
+            }
+        }
+        let schedule = try #require(explore(describe).passingSchedule)
+        let lines = try Exploration.replay(schedule, describe).steps.map(\.text)
+        #expect(
+            lines.filter { $0.contains("numbers") } == [
+                "let first = numbers.one", "numbers.other = first", "let second = numbers.one",
+            ])
+    }
+
     @Test("reads into constants by key path")
     func keyPaths() throws {
         let keyPath = [\Numbers.one, \.other][0]
