@@ -18,7 +18,7 @@ extension Requirement {
         return ["out of order", "too early"].contains(failure.reason) ? other : question
     }
 
-    private var asksAboutOrder: Bool { id == "E08.1" }
+    private var asksAboutOrder: Bool { id.withoutProgram == "E08.1" }
 
     /// For failures that are possible in any scenario. There is no question if the grader or the
     /// system has ended the process.
@@ -45,8 +45,8 @@ extension Requirement {
 
     private static let otherQuestions = [
         "lost":
-            "Follow the handler that is not called: which thread is responsible for it "
-            + "after each step, and at which step is it none?",
+            "Follow the handler that is not called: what refers to it after each step, and which line "
+            + "should have called it?",
         "out of order":
             "Of two handlers that wait, where is it stored which one was registered first, and "
             + "which line decides which is called next?",
@@ -72,8 +72,12 @@ extension Requirement {
             "What does the thread hold at the line at which it waits, and which of your lines "
             + "releases it?",
         "kept alive":
-            "Which property still leads to the object when no handler is left to call, and which "
-            + "line should have cleared it?",
+            "Which property or closure still refers to the object, and which line should have ended "
+            + "that?",
+        "left behind":
+            "Which of your lines should take back what is left, and why did it not run?",
+        "wrongly called":
+            "Which of your lines has called the observer, and what decides there that it is called?",
         "result differs":
             "Which line stores the outcome, and has every reader to wait for it? What can run "
             + "before that line?",

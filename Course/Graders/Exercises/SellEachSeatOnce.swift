@@ -63,7 +63,7 @@ private enum OfficeRequirements {
             "E13.5", "two pay at the same time",
             "Anna and Ben buy one of two seats each. Each payment ends when the other one has "
                 + "begun.",
-            asking: "What does Ben wait for, although a seat is free? Which decision needs that?",
+            asking: "What keeps Ben from paying, although a seat is free? Which line decides it?",
             seats: 2, sold: 2
         ) {
             let (anna, ben) = (Gate(), Gate())

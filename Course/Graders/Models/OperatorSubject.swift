@@ -166,10 +166,10 @@ final class OperatorSubject<Value: Sendable>: Subject {
     }
 
     var states: [(title: String, value: () -> String)] {
-        [
-            ("outcome", { self.calls.first?.receiver.received.first ?? "pending" }),
-            ("alarms", { "\(self.clock.waiting)" }),
-        ]
+        let outcome = { self.calls.first?.receiver.received.first ?? "pending" }
+        let alarms = { "\(self.clock.waiting)" }
+        return answer is any AllAnswer
+            ? [("outcome", outcome)] : [("outcome", outcome), ("alarms", alarms)]
     }
 
     /// Releases the outcomes, and the promises that are settled or can never be settled.
