@@ -33,15 +33,18 @@ REAL(wait_on_clock, real_clockwait, "sem_clockwait")
 
 static const char shared[] = "uses a POSIX semaphore that has a name, or that processes share";
 
-static void post_once(void *semaphore) { real_post()(semaphore); }
+static void change(void *semaphore, int64_t by) {
+    for (; by > 0; by--) real_post()(semaphore);
+    for (; by < 0; by++) real_trywait()(semaphore);
+}
 
 /// Starts counting a semaphore on its first use in this run.
 static void meet(sem_t *semaphore) {
     if (rl_knows_count(semaphore)) return;
     int count = 0;
     while (real_trywait()(semaphore) == 0) count++;
-    for (int i = 0; i < count; i++) real_post()(semaphore);
-    rl_set_count(semaphore, count, post_once);
+    change(semaphore, count);
+    rl_set_count(semaphore, count, change);
 }
 
 /// Whether the code under test makes the call in a run. The toolchain's libraries use semaphores
@@ -73,7 +76,7 @@ int sem_init(sem_t *semaphore, int is_shared, unsigned count) {
     if (result != 0 || !rl_is_of_lab()) return result;
     rl_made(semaphore);
     // Its address may be that of a semaphore that this run has known.
-    if (rl_knows_count(semaphore)) rl_set_count(semaphore, count, post_once);
+    if (rl_knows_count(semaphore)) rl_set_count(semaphore, count, change);
     return result;
 }
 

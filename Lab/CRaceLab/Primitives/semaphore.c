@@ -58,26 +58,29 @@ const rl_operation rl_try_to_acquire = {
 };
 const rl_operation rl_signal = {.kind = RL_SIGNAL, .carry_out = increment};
 
-bool rl_knows_count(const void *semaphore) { return rl_known_lock((uintptr_t)semaphore) != NULL; }
-
-void rl_set_count(const void *semaphore, int64_t count, void (*signal)(void *semaphore)) {
-    lock *l = rl_lock_at((uintptr_t)semaphore);
-    l->count = l->count_at_first = count;
-    l->signal = signal;
+bool rl_knows_count(const void *semaphore) {
+    const lock *l = rl_known_lock((uintptr_t)semaphore);
+    return l && l->change;
 }
 
-/// Signals the real semaphore as often as the threads did during the completed run.
-static void settle(const lock *l) {
-    for (int64_t n = l->count_at_first; l->signal && n < l->count; n++)
-        l->signal((void *)l->address);
+void rl_set_count(const void *semaphore, int64_t count, void (*change)(void *, int64_t by)) {
+    lock *l = rl_lock_at((uintptr_t)semaphore);
+    l->count = l->count_at_first = count;
+    l->change = change;
+    l->taken = 0;
+}
+
+/// Gives the count to the real semaphore. Code that judges the run may use that.
+static void settle(lock *l) {
+    if (!l->change) return;
+    if (l->count < l->count_at_first) l->taken = l->count_at_first - l->count;
+    l->change((void *)l->address, l->count - l->count_at_first);
+    l->count_at_first = l->count;
 }
 
 static void settle_all(bool is_complete) {
-    if (is_complete) rl_for_all_locks(settle);
+    if (is_complete && !lab.redundant) rl_for_all_locks(settle);
 }
-
-static rl_service service = {.threads_have_ended = settle_all};
-RL_SERVICE(service)
 
 // MARK: - Semaphores of Dispatch
 
@@ -107,17 +110,34 @@ dispatch_object dispatch_semaphore_create(intptr_t count) {
     return semaphore;
 }
 
-static void signal_once(void *semaphore) { real_signal()(semaphore); }
+static void change(void *semaphore, int64_t by) {
+    for (; by > 0; by--) real_signal()(semaphore);
+    for (; by < 0; by++) real_wait()(semaphore, NOW);
+}
 
-/// During a run only the engine keeps the count. A real semaphore left below its initial count,
-/// after a deadlock, could not be freed. The count starts from that of the real semaphore, which is
-/// read by decrementing it to 0 and restoring it.
-static void make_counted(dispatch_object semaphore) {
-    if (rl_knows_count(semaphore)) return;
+/// A semaphore of Dispatch cannot be freed below its initial count.
+static void give_back(lock *l) {
+    if (l->change == change) change((void *)l->address, l->taken);
+    l->taken = 0;
+}
+
+static void give_all_back(void) { rl_for_all_locks(give_back); }
+
+static rl_service service = {.threads_have_ended = settle_all, .run_is_over = give_all_back};
+RL_SERVICE(service)
+
+/// Takes all that it can, and restores it.
+static int64_t real_count(dispatch_object semaphore) {
     int64_t count = 0;
     while (real_wait()(semaphore, NOW) == 0) count++;
-    for (int64_t i = 0; i < count; i++) real_signal()(semaphore);
-    rl_set_count(semaphore, count, signal_once);
+    change(semaphore, count);
+    return count;
+}
+
+/// During a run only the engine keeps the count. A real semaphore left below its initial count,
+/// after a deadlock, could not be freed.
+static void make_counted(dispatch_object semaphore) {
+    if (!rl_knows_count(semaphore)) rl_set_count(semaphore, real_count(semaphore), change);
 }
 
 /// Runs work that was sent to queues and not yet done: it may signal the semaphore.
@@ -151,14 +171,14 @@ intptr_t dispatch_semaphore_signal(dispatch_object semaphore) {
     return 0;
 }
 
-static void note_freed(const void *semaphore, rl_place place) {
+static void note_freed(dispatch_object semaphore, const lock *l, rl_place place) {
     if (!me || me->fate != STAYS) return;
-    const lock *l = rl_known_lock((uintptr_t)semaphore);
-    if (!l || !l->signal) return;
     const cell *c = rl_cell_at((uintptr_t)semaphore);
-    if (!c->is_semaphore || l->count >= c->made_with) return;
+    const bool is_settled = rl_is_between_runs_here() && l->count == l->count_at_first;
+    const int64_t count = is_settled ? real_count(semaphore) : l->count;
+    if (!c->is_semaphore || count >= c->made_with) return;
     rl_misuse misuse = rl_misuse_at(RL_FREED_IN_USE, place);
-    misuse.count = l->count;
+    misuse.count = count;
     misuse.made_with = c->made_with;
     rl_add_misuse(misuse);
 }
@@ -169,7 +189,12 @@ REAL(release_object, real_release, "dispatch_release")
 void dispatch_release(dispatch_object object) {
     rl_place place = RL_CALLER;
     if (!rl_active || !rl_is_call_of_program(&place)) place.pc = 0;
-    if (references(object) == 0) note_freed(object, place);
+    lock *l = references(object) == 0 ? rl_known_lock((uintptr_t)object) : NULL;
+    if (l && l->change == change) {
+        note_freed(object, l, place);
+        give_back(l);
+        l->change = NULL;
+    }
     real_release()(object);
 }
 

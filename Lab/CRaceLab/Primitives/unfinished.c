@@ -37,7 +37,7 @@ bool rl_is_counted(const void *group) { return rl_known_lock((uintptr_t)group) !
 void rl_count_unfinished(const void *group, int64_t count) {
     lock *l = rl_lock_at((uintptr_t)group);
     l->count = count;
-    l->signal = NULL;
+    l->change = NULL;
 }
 
 int64_t rl_unfinished(const void *group) { return rl_lock_at((uintptr_t)group)->count; }

@@ -103,7 +103,7 @@ object_record *rl_object_at(const void *object) {
     return o;
 }
 
-void rl_for_all_locks(void (*visit)(const lock *l)) {
+void rl_for_all_locks(void (*visit)(lock *l)) {
     for (size_t i = 0; i < locks.capacity; i++)
         if (locks.slots[i].run == lab.run) visit(locks.slots[i].known);
 }

@@ -17,4 +17,4 @@ lock *rl_known_lock(uintptr_t address);
 /// What is known about an object, for the caller to change.
 object_record *rl_object_at(const void *object);
 /// Calls `visit` with each lock of this run.
-void rl_for_all_locks(void (*visit)(const lock *l));
+void rl_for_all_locks(void (*visit)(lock *l));

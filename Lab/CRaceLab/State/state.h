@@ -84,10 +84,12 @@ typedef struct {
     uint32_t shared_depth[RL_MAX_THREADS];
     uintptr_t shared_pc[RL_MAX_THREADS];
     int64_t count, count_at_first;
-    void (*signal)(void *semaphore);  // signals the real semaphore, if it is one
-    vector_clock released;            // by the last owner, or by all threads that signaled
-    vector_clock shared_released;     // by the readers so far: only the next owner acquires it
-    in_line *line;                    // of a Dispatch queue: work that was sent and is not done yet
+    // Signals the real semaphore, if it is one, or takes from it if the number is negative.
+    void (*change)(void *semaphore, int64_t by);
+    int64_t taken;                 // from the real semaphore, at the end of the run
+    vector_clock released;         // by the last owner, or by all threads that signaled
+    vector_clock shared_released;  // by the readers so far: only the next owner acquires it
+    in_line *line;                 // of a Dispatch queue: work that was sent and is not done yet
     uint32_t line_count, line_capacity;
     uint32_t left_line[RL_MAX_THREADS];  // how many steps there were when a thread last left it …
     uint32_t exclusive_left_line;        // … and when one that was alone did

@@ -37,8 +37,7 @@ import Synchronization
 ///   ``Exploration/Schedule``. Foundation for Linux traps, with or without the lab, when an
 ///   `NSConditionLock` has to wait without a date;
 /// - `DispatchSemaphore`, and a POSIX semaphore (`sem_t`) of one process that has no name. During a
-///   run the lab keeps the count. After the threads have ended, the lab passes the signals that are
-///   left over to the real semaphore;
+///   run the lab keeps the count. After the threads have ended, the real semaphore gets that count;
 /// - `DispatchQueue.sync`: the queue is a lock around the work, which runs on the calling thread. A
 ///   concurrent queue is a readers-writer lock, `.barrier` marks the writer, and a thread waits for
 ///   a writer that came before it. Waiting for a queue from its own work is a deadlock;

@@ -137,6 +137,47 @@ struct WaitingCheckTests {
             exploration, "a check waits at \(place(-11)) for a semaphore to be signalled")
     }
 
+    @Test("for a semaphore that a thread has taken")
+    func takenSemaphore() {
+        let exploration = explore { scenario in
+            let (semaphore, shared) = (DispatchSemaphore(value: 1), Shared())
+            scenario.thread("keeper") {
+                semaphore.wait()
+                shared.value = 1
+            }
+            scenario.check { semaphore.wait() }
+        }
+        #expect(
+            exploration.reasons(.deadlock) == [
+                "a check waits at \(place(-2)) for a semaphore to be signalled"
+            ], "\(exploration.summary)")
+    }
+
+    @Test("for no semaphore: what is left can be taken, and what the check signals counts")
+    func rest() {
+        let exploration = explore { scenario in
+            let (semaphore, shared) = (DispatchSemaphore(value: 3), Shared())
+            let other = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+            sem_init(other, 0, 2)
+            scenario.thread("keeper") {
+                semaphore.wait()
+                semaphore.wait()
+                sem_wait(other)
+                shared.value = 1
+            }
+            scenario.check {
+                var count: Int32 = 0
+                sem_getvalue(other, &count)
+                try Scenario.require(count == 1, "the count is \(count)")
+                semaphore.wait()
+                let last = semaphore.wait(timeout: .now())
+                for _ in 1...3 { semaphore.signal() }
+                try Scenario.require(last == .timedOut, "four are taken")
+            }
+        }
+        #expect(exploration.survives, "\(exploration.summary)")
+    }
+
     @Test("for a semaphore that work signals, which it has sent to a queue")
     func signalledSemaphore() {
         let exploration = explore { scenario in
