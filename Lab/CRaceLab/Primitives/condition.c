@@ -13,7 +13,6 @@
 #include "Scheduler/operation.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
-#include "Scheduler/runs.h"
 #include "Search/execution.h"
 #include "Search/spinning.h"
 #include "State/state.h"
@@ -159,11 +158,7 @@ static void take_back(int index, thread *t, uint32_t step) {
     wake_up(t);
 }
 
-#define SIGNAL_FROM_OUTSIDE \
-    "waits for a condition that was made outside of the scenario, where it may be signalled"
-
-static const rl_operation fall_asleep_on = {.kind = RL_WAIT,
-                                            .help_from_outside = SIGNAL_FROM_OUTSIDE};
+static const rl_operation fall_asleep_on = {.kind = RL_WAIT};
 static const rl_operation signal_one = {.kind = RL_WAKE};
 
 /// After a signal or a time-out.
@@ -174,7 +169,9 @@ static const rl_operation take_mutex_back = {
     .is_woken = is_signalled,
     .carry_out = take_back,
     .holder = rl_owner,
-    .help_from_outside = SIGNAL_FROM_OUTSIDE,
+    .help_from_outside =
+        "waits for a condition that was made outside of the scenario, where it may be "
+        "signalled",
 };
 
 // MARK: - Entry points
@@ -228,10 +225,7 @@ int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
     if (rl_is_observing) rl_observer_gives_up();
     IS_LISTENED_TO_ON(condition, place);
     if (!is_listened_to && has_done_work_instead(mutex)) return 0;
-    if (!is_listened_to) {
-        rl_judge_waits_forever(&fall_asleep_on, condition, place);
-        return real_wait()(condition, mutex);
-    }
+    if (!is_listened_to) return real_wait()(condition, mutex);
     return sleep_on(condition, mutex, false, place);
 }
 
@@ -240,10 +234,7 @@ int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
     if (rl_is_observing) rl_observer_gives_up();
     IS_LISTENED_TO_ON(condition, place);
     if (!is_listened_to && has_done_work_instead(mutex)) return 0;
-    if (!is_listened_to) {
-        if (rl_judge_waits(&fall_asleep_on, condition, place)) return ETIMEDOUT;
-        return real_timedwait()(condition, mutex, until);
-    }
+    if (!is_listened_to) return real_timedwait()(condition, mutex, until);
     return sleep_on(condition, mutex, true, place);
 }
 

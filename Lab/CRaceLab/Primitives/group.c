@@ -13,7 +13,6 @@
 #include "Scheduler/operation.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
-#include "Scheduler/runs.h"
 #include "State/shadow.h"
 #include "State/state.h"
 #include "Symbols/call_sites.h"
@@ -240,10 +239,9 @@ intptr_t dispatch_block_wait(void *block, uint64_t timeout) {
 // MARK: - Waiting
 
 /// Runs work that was sent to queues and not yet done: it may leave the group.
-static intptr_t wait_between_runs(dispatch_object group, uint64_t timeout, rl_place place) {
+static intptr_t wait_between_runs(dispatch_object group, uint64_t timeout) {
     while (rl_unfinished(group) > 0 && rl_do_waiting_work()) {}
     if (rl_unfinished(group) == 0) return 0;
-    if (timeout == FOREVER) rl_judge_waits_forever(&rl_await_work, group, place);
     while (timeout == FOREVER) pause();
     return 1;
 }
@@ -263,7 +261,7 @@ intptr_t dispatch_group_wait(dispatch_object group, uint64_t timeout) {
             return wait_in_run(group, timeout, place);
         case BETWEEN_RUNS:
             meet(group, false, place);
-            return wait_between_runs(group, timeout, place);
+            return wait_between_runs(group, timeout);
         case UNSEEN:
             if (rl_is_counted(group)) return rl_unfinished(group) == 0 ? 0 : 1;
             return real_wait()(group, timeout);

@@ -11,7 +11,6 @@
 #include "Primitives/unannounced.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
-#include "Scheduler/runs.h"
 #include "State/shadow.h"
 #include "Symbols/call_sites.h"
 
@@ -103,9 +102,7 @@ int sem_wait(sem_t *semaphore) {
     // Runs work that was sent to queues and not yet done: it may signal the semaphore.
     while (rl_is_between_runs_here() && rl_is_of_program(place.pc)) {
         if (real_trywait()(semaphore) == 0) return 0;
-        if (rl_do_waiting_work()) continue;
-        rl_judge_waits_forever(&rl_acquire, semaphore, place);
-        break;
+        if (!rl_do_waiting_work()) break;
     }
     return real_wait()(semaphore);
 }
@@ -157,7 +154,10 @@ int sem_destroy(sem_t *semaphore) {
     const rl_place place = RL_CALLER;
     // The order of this and of what another thread does to the semaphore matters.
     static const rl_operation destroy = {.kind = RL_ATOMIC_WRITE};
-    if (is_by_program(semaphore, place)) rl_point(&destroy, semaphore, place);
+    if (is_by_program(semaphore, place)) {
+        rl_point(&destroy, semaphore, place);
+        rl_lock_at((uintptr_t)semaphore)->change = NULL;
+    }
     return real_destroy()(semaphore);
 }
 

@@ -122,6 +122,9 @@ bool rl_do_waiting_work(void) {
     if (!i) return false;
     const busy_queue here = {i->queue, busy_queues};
     busy_queues = &here;
+    // If the work waits, the check that waits for it may still go on.
+    const bool was_judging = lab.is_judging;
+    lab.is_judging = false;
     const bool is_main = rl_kind_of_queue(i->queue) == MAIN;
     const bool was_main = rl_stand_for_main_thread(is_main);
     if (is_main)
@@ -129,6 +132,7 @@ bool rl_do_waiting_work(void) {
     else
         rl_call_on_queue(i->queue, (call){do_work, i}, i->barrier);
     rl_stand_for_main_thread(was_main);
+    lab.is_judging = was_judging;
     busy_queues = here.outer;
     rl_discard_item(i);
     return true;
@@ -278,7 +282,6 @@ void rl_send_item_later(uint64_t when, item *i, rl_place place) {
     if (rl_is_between_runs_here()) {
         i->next = first_delayed;
         first_delayed = i;
-        lab.is_judging = false;  // a check may wait for this work, which is not done
         return;
     }
     // One address for all starts: see pthread_create.

@@ -72,14 +72,14 @@ void rl_set_count(const void *semaphore, int64_t count, void (*change)(void *, i
 
 /// Gives the count to the real semaphore. Code that judges the run may use that.
 static void settle(lock *l) {
-    if (!l->change) return;
+    if (!l->change || (lab.redundant && l->count < l->count_at_first)) return;
     if (l->count < l->count_at_first) l->taken = l->count_at_first - l->count;
     l->change((void *)l->address, l->count - l->count_at_first);
     l->count_at_first = l->count;
 }
 
 static void settle_all(bool is_complete) {
-    if (is_complete && !lab.redundant) rl_for_all_locks(settle);
+    if (is_complete) rl_for_all_locks(settle);
 }
 
 // MARK: - Semaphores of Dispatch
@@ -141,21 +141,17 @@ static void make_counted(dispatch_object semaphore) {
 }
 
 /// Runs work that was sent to queues and not yet done: it may signal the semaphore.
-static intptr_t wait_between_runs(dispatch_object semaphore, uint64_t timeout, rl_place place) {
+static intptr_t wait_between_runs(dispatch_object semaphore, uint64_t timeout) {
     while (rl_is_between_runs_here()) {
         if (real_wait()(semaphore, NOW) == 0) return 0;
         if (!rl_do_waiting_work()) break;
     }
-    if (timeout == FOREVER)
-        rl_judge_waits_forever(&rl_acquire, semaphore, place);
-    else if (rl_judge_waits(&rl_acquire, semaphore, place))
-        return 1;
     return real_wait()(semaphore, timeout);
 }
 
 intptr_t dispatch_semaphore_wait(dispatch_object semaphore, uint64_t timeout) {
     IS_LISTENED_TO(place);
-    if (!is_listened_to) return wait_between_runs(semaphore, timeout, place);
+    if (!is_listened_to) return wait_between_runs(semaphore, timeout);
     make_counted(semaphore);
     uint32_t step = timeout == FOREVER       ? rl_point(&rl_acquire, semaphore, place)
                     : rl_has_passed(timeout) ? rl_point(&rl_try_to_acquire, semaphore, place)
@@ -172,7 +168,7 @@ intptr_t dispatch_semaphore_signal(dispatch_object semaphore) {
 }
 
 static void note_freed(dispatch_object semaphore, const lock *l, rl_place place) {
-    if (!me || me->fate != STAYS) return;
+    if (me->fate != STAYS) return;
     const cell *c = rl_cell_at((uintptr_t)semaphore);
     const bool is_settled = rl_is_between_runs_here() && l->count == l->count_at_first;
     const int64_t count = is_settled ? real_count(semaphore) : l->count;
@@ -189,7 +185,7 @@ REAL(release_object, real_release, "dispatch_release")
 void dispatch_release(dispatch_object object) {
     rl_place place = RL_CALLER;
     if (!rl_active || !rl_is_call_of_program(&place)) place.pc = 0;
-    lock *l = references(object) == 0 ? rl_known_lock((uintptr_t)object) : NULL;
+    lock *l = me && references(object) == 0 ? rl_known_lock((uintptr_t)object) : NULL;
     if (l && l->change == change) {
         note_freed(object, l, place);
         give_back(l);

@@ -49,7 +49,6 @@ static bool read_file_of_thread(unsigned number, const char *name, char *text, s
 /// Scheduling data of a thread from the operating system.
 typedef struct {
     char state;      // R: running or runnable; S: sleeping; D: waiting for the disk
-    uint64_t ran;    // on a processor, in nanoseconds
     uint64_t turns;  // its context switches so far
 } thread_times;
 
@@ -61,8 +60,6 @@ static thread_times times_of(unsigned number) {
         const char *name_end = strrchr(text, ')');
         if (name_end && name_end[1]) times.state = name_end[2];
     }
-    if (read_file_of_thread(number, "schedstat", text, sizeof text))
-        times.ran = strtoull(text, NULL, 10);
     char status[4096];
     if (read_file_of_thread(number, "status", status, sizeof status)) {
         const char *switches = strstr(status, "\nvoluntary_ctxt_switches:");
@@ -99,7 +96,7 @@ static bool another_thread_goes_on(unsigned number) {
 
 typedef struct {
     char state;
-    uint64_t ran, turns;
+    uint64_t turns;
 } thread_times;
 
 static thread_times times_of(pthread_t pthread) {
@@ -110,7 +107,7 @@ static thread_times times_of(pthread_t pthread) {
     if (result != KERN_SUCCESS) return (thread_times){0};
     uint64_t ran =
         (uint64_t)info.user_time.seconds * 1000000 + (uint64_t)info.user_time.microseconds;
-    return (thread_times){info.run_state == TH_STATE_WAITING ? 'S' : 'R', ran * 1000, ran};
+    return (thread_times){info.run_state == TH_STATE_WAITING ? 'S' : 'R', ran};
 }
 
 #endif
@@ -171,37 +168,55 @@ static bool stop(rl_status status, uint64_t seen) {
     return true;
 }
 
-/// The processor time of the whole process, in nanoseconds.
-static int64_t time_of_process(void) {
+static int64_t read_clock(clockid_t clock) {
     struct timespec time = {0};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    clock_gettime(clock, &time);
     return time.tv_sec * 1000000000ll + time.tv_nsec;
+}
+
+/// How long a thread has had a processor, in nanoseconds.
+static int64_t time_of(worker *w) {
+#if defined(__linux__)
+    // The kernel's name of the clock, as for pthread_getcpuclockid; but the thread may have ended.
+    return read_clock((clockid_t)(~w->number << 3 | 6));
+#else
+    return (int64_t)times_of(w->pthread).turns * 1000;
+#endif
 }
 
 /// What the watcher has seen of the running thread since its last progress.
 typedef struct {
     uint64_t progress;
+    worker *worker;
     thread_times times;
+    int64_t ran;
     int looks_asleep;    // how many times in a row, without a context switch in between
     int64_t process_at;  // the time of the process when it fell asleep
-    int64_t silent;      // for how many nanoseconds it has slept or run
+    int64_t silent;      // for how many nanoseconds it has run, or slept now and then
 } sight;
 
 static void look_again(sight *s, int64_t since_last_look) {
     uint64_t progress = atomic_load(&lab.progress);
+    worker *w = lab.running;
 #if defined(__linux__)
-    thread_times now = times_of(lab.running->number);
+    thread_times now = times_of(w->number);
 #else
-    thread_times now = times_of(lab.running->pthread);
+    thread_times now = times_of(w->pthread);
 #endif
-    bool is_same = progress == s->progress && atomic_load(&lab.own_work) == 0;
-    bool is_asleep = now.state == 'S' && now.turns == s->times.turns;
-    int64_t ran = (int64_t)(now.ran - s->times.ran);
-    s->looks_asleep = is_same && is_asleep ? s->looks_asleep + 1 : 0;
-    if (s->looks_asleep == 0) s->process_at = time_of_process();
-    s->silent = is_same ? s->silent + (now.state == 'S' ? since_last_look : ran) : 0;
+    const int64_t ran = time_of(w);
+    const bool is_same =
+        progress == s->progress && w == s->worker && atomic_load(&lab.own_work) == 0;
+    const bool is_asleep = is_same && now.state == 'S' && now.turns == s->times.turns;
+    s->looks_asleep = is_asleep ? s->looks_asleep + 1 : 0;
+    if (!is_asleep) s->process_at = read_clock(CLOCK_PROCESS_CPUTIME_ID);
+    if (!is_same)
+        s->silent = 0;
+    else if (!is_asleep)
+        s->silent += now.state == 'S' ? since_last_look : ran - s->ran;
     s->progress = progress;
+    s->worker = w;
     s->times = now;
+    s->ran = ran;
 }
 
 static _Atomic int awaited_looks;
@@ -222,9 +237,9 @@ static void count_look(void) {
 /// without a context switch, is blocked: every thread that could wake it is parked. If another
 /// thread of the process is runnable or waits for the disk, it might wake this one. Then the limit
 /// is five seconds in which the process also had a processor for five seconds, or a minute. A
-/// thread that sleeps or runs for twenty seconds without a point is taken to run forever. Time
-/// during which it waits for a processor does not count, nor does time during which the watcher had
-/// none.
+/// thread that runs for twenty seconds without a point, or sleeps again and again, is taken to run
+/// forever. Time during which it waits for a processor does not count, nor does time during which
+/// the watcher had none.
 void rl_watch(void) {
     const struct timespec interval = {0, 50 * 1000 * 1000};
     const int64_t second = 1000 * 1000 * 1000;
@@ -235,7 +250,7 @@ void rl_watch(void) {
         count_look();
         bool is_blocked = s.looks_asleep >= 20;
 #if defined(__linux__)
-        const bool had_time = time_of_process() - s.process_at >= 5 * second;
+        const bool had_time = read_clock(CLOCK_PROCESS_CPUTIME_ID) - s.process_at >= 5 * second;
         if (is_blocked && s.looks_asleep < (had_time ? 100 : 1200))
             is_blocked = !another_thread_goes_on(lab.running->number);
 #endif

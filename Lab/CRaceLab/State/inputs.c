@@ -47,11 +47,12 @@ void rl_draw(void *memory, size_t size) {
 }
 
 static void jump(void) {
-    if (lab.jumps == MOST_JUMPS) return;
     uint64_t length = hour;
-    for (int i = SHORT_JUMPS; i < lab.jumps; i++) length *= 24;
+    if (lab.jumps < MOST_JUMPS) {
+        for (int i = SHORT_JUMPS; i < lab.jumps; i++) length *= 24;
+        lab.jumps++;
+    }
     lab.time += length;
-    lab.jumps++;
 }
 
 uint64_t rl_read_clock(void) {

@@ -88,7 +88,6 @@ extension Explorer {
             self.reporter?.tell(.states(step: step, state))
         }
         judge = { run in
-            let notes = Notes.stop()
             if let inconclusive = self.inconclusive(of: run) {
                 self.inconclusive = inconclusive
             } else if run.status == RL_MISFIT {
@@ -96,6 +95,7 @@ extension Explorer {
             } else if run.status != RL_OUTSIDE {
                 trace = self.trace(run, initial: initial, states: states, touched: touched)
             }
+            let notes = Notes.stop()
             trace?.add(notes: notes)
             return false
         }

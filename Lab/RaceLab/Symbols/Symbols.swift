@@ -122,7 +122,9 @@ enum Symbols {
         guard let after, let before else { return (after ?? before)?.site }
         if modifies { return after.site }
         if before.index < after.index, readsByKeyPath(before.site) { return before.site }
-        let isAtStart = before.address &- function.start < longestPrologue
+        // `Ya` in a mangled name says that the function is `async`.
+        let isAtStart =
+            function.name.contains("Ya") && before.address &- function.start < longestPrologue
         let declarations = declarations(from: before.site, to: after.site, isAtStart)
         guard !declarations.isEmpty else { return after.site }
         // Choose among several declarations by distance: each takes about the same number of
