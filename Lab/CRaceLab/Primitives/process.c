@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /// The place to report: in the code under test, if a library makes the call.
@@ -39,7 +40,10 @@ ENDS(quick_exit)
 
 // MARK: - Other programs
 
-static bool can_be_run(const char *path) { return access(path, X_OK) == 0; }
+static bool can_be_run(const char *path) {
+    struct stat file;
+    return access(path, X_OK) == 0 && stat(path, &file) == 0 && S_ISREG(file.st_mode);
+}
 
 /// Whether a call would find this program. Otherwise it returns an error.
 static bool is_found(const char *name) {

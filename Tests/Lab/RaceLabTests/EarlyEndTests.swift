@@ -95,6 +95,7 @@
             await #expect(processExitsWith: .exitCode(3)) {
                 Self.run { _ in
                     precondition(execv("/nonexistent", Self.arguments("x")) == -1)
+                    precondition(execv("/", Self.arguments("x")) == -1)
                     precondition(execvp("no such program", Self.arguments("x")) == -1)
                 }
                 Glibc.exit(3)
