@@ -53,6 +53,6 @@ public struct Observation: Sendable {
     fileprivate let withdrawal: @Sendable () -> Void
 
     /// Makes the promise release the function and its captures, unless handlers
-    /// are being called already. Any thread may call this; linear time.
+    /// are being called already. Any thread may call this. It searches a list.
     public func withdraw() { withdrawal() }
 }

@@ -241,10 +241,7 @@ int pthread_mutex_trylock(pthread_mutex_t *mutex) {
 
 int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until) {
     IS_LISTENED_TO_ON(mutex, place);
-    if (!is_listened_to) {
-        if (is_kept_mutex(mutex) && rl_judge_waits(&take_mutex, mutex, place)) return ETIMEDOUT;
-        return real_timedlock()(mutex, until);
-    }
+    if (!is_listened_to) return is_kept_mutex(mutex) ? ETIMEDOUT : real_timedlock()(mutex, until);
     int answer;
     if (asks_again(mutex, &answer, place)) return answer;
     uint32_t step = rl_timed_point(&take_mutex, mutex, place);

@@ -69,15 +69,12 @@ static int really(on_rwlock take, pthread_rwlock_t *lock) {
 
 /// In the lab, a reader does not wait for a writer that waits. In a lock of this kind it does.
 static void refuse_if_writers_go_first(const pthread_rwlock_t *lock, rl_place place) {
-#if defined(__GLIBC__)
     if (lock->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP)
         rl_meet_outside("uses a readers-writer lock that prefers writers", place);
-#else
-    (void)lock, (void)place;
-#endif
 }
 
-/// Between two runs: whether a thread of the run has not released the lock, so that nothing can take it.
+/// Between two runs: whether a thread of the run has not released the lock, so that nothing can
+/// take it.
 static bool is_kept(pthread_rwlock_t *lock, bool shared) {
     if (!rl_is_between_runs_here() || !rl_is_held(lock)) return false;
     const int result = (shared ? real_tryrdlock() : real_trywrlock())(lock);

@@ -13,7 +13,6 @@
 #include "Scheduler/operation.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
-#include "Scheduler/runs.h"
 #include "State/shadow.h"
 #include "State/state.h"
 #include "Symbols/call_sites.h"
@@ -72,7 +71,7 @@ void rl_set_count(const void *semaphore, int64_t count, void (*change)(void *, i
 
 /// Gives the count to the real semaphore. Code that judges the run may use that.
 static void settle(lock *l) {
-    if (!l->change || (lab.redundant && l->count < l->count_at_first)) return;
+    if (!l->change) return;
     if (l->count < l->count_at_first) l->taken = l->count_at_first - l->count;
     l->change((void *)l->address, l->count - l->count_at_first);
     l->count_at_first = l->count;

@@ -50,7 +50,7 @@ void rl_foreign_thread_resumes(const void *task) {
             atomic_store(&outside_resumes, true);
 }
 
-bool rl_was_made_in_run(uintptr_t address) {
+static bool was_made_in_run(uintptr_t address) {
     for (size_t i = 0; i < lab.made_count; i++)
         if (lab.made[i] == (const void *)address) return true;
     return false;
@@ -65,7 +65,7 @@ static const char *outside_help(const thread *t) {
         return "waits for a change of a global, which code outside of the scenario may make";
     const bool is_awake = t->operation->is_woken && !t->asleep;
     if (is_awake) return NULL;
-    const bool was_made_here = rl_was_made_in_run(t->asleep ? t->asleep_on : t->address);
+    const bool was_made_here = was_made_in_run(t->asleep ? t->asleep_on : t->address);
     return was_made_here ? NULL : t->operation->help_from_outside;
 }
 

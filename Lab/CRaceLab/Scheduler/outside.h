@@ -17,8 +17,6 @@ void rl_meet_task_outside(rl_place place);
 /// On a lab thread: this run created the object, so no code outside the scenario has it.
 void rl_made(const void *object);
 
-bool rl_was_made_in_run(uintptr_t address);
-
 /// A thread that is not a lab thread resumes a task.
 void rl_foreign_thread_resumes(const void *task);
 

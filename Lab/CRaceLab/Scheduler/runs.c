@@ -189,23 +189,17 @@ void rl_fill_in(rl_run *run) {
     }
 }
 
-bool rl_judge_waits(const rl_operation *o, const void *address, rl_place place) {
+void rl_judge_waits_forever(const rl_operation *o, const void *address, rl_place place) {
     const bool judges = lab.is_judging && rl_is_between_runs_here() && me->fate == STAYS;
     const bool is_alone = !lab.outside && loose_thread_count == 0;
-    if (!judges || !is_alone || rl_is_ignoring() || !rl_is_call_of_program(&place)) return false;
-    if (o->help_from_outside && !rl_was_made_in_run((uintptr_t)address)) return false;
+    if (!judges || !is_alone || rl_is_ignoring() || !rl_is_call_of_program(&place)) return;
     lab.judge = (rl_waiting){.holder = NO_THREAD,
                              .kind = (uint8_t)o->kind,
                              .address = (uintptr_t)address,
                              .pc = rl_call_of_helper(place).pc};
     static thread waiter;
     waiter.waits_for = rl_lock_at((uintptr_t)address);
-    if (o->holder) lab.judge.holder = (int8_t)o->holder(&waiter, &lab.judge.holder_pc);
-    return true;
-}
-
-void rl_judge_waits_forever(const rl_operation *o, const void *address, rl_place place) {
-    if (!rl_judge_waits(o, address, place)) return;
+    lab.judge.holder = (int8_t)o->holder(&waiter, &lab.judge.holder_pc);
     lab.judge_waits = true;
     rl_end_run_with(RL_DEADLOCK);
 }
@@ -232,10 +226,10 @@ static bool judge_run(void) {
         go_on = lab.scenario->finished(lab.scenario->context, &run);
         lab.is_judging = false;
         finish_work();
-        FOR_EACH_SERVICE(run_is_over);
-        if (!rl_makes_progress()) rl_give_up();
-        if (rl_recording) rl_recording->runs = lab.summary.runs;
     }
+    FOR_EACH_SERVICE(run_is_over);
+    if (!rl_makes_progress()) rl_give_up();
+    if (rl_recording) rl_recording->runs = lab.summary.runs;
     free_what_was_kept();
     if (ends_exploration()) lab.summary.status = lab.status;
     if (went_outside()) return false;

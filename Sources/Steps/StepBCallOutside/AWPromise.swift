@@ -2,9 +2,9 @@ import Synchronization
 
 /// Step B, call outside: no handler runs while the lock is held.
 ///
-/// Under the lock, only the state changes, and what to call is decided. The
-/// calls follow after the unlock. So a handler may register
-/// another one, settle a promise, or wait for a thread.
+/// Under the lock, a thread only changes the state, and decides what to call.
+/// It makes the call after the unlock. So a handler may register another one,
+/// settle a promise, or wait for a thread.
 ///
 /// What is still wrong: the order. A handler that is registered while others
 /// are being called finds the promise settled, and is called at once.

@@ -150,6 +150,14 @@ struct UncontrolledTests {
     }
 
     nonisolated(unsafe) private static var kept: [Any] = []
+
+    /// Memory that is never freed.
+    private static func lasting<Value>(_ value: Value) -> UnsafeMutablePointer<Value> {
+        let memory = UnsafeMutablePointer<Value>.allocate(capacity: 1)
+        memory.initialize(to: value)
+        return memory
+    }
+
     private static let operations = OperationQueue()
     private static let suspended = {
         let queue = DispatchQueue(label: "suspended")
@@ -228,39 +236,24 @@ struct UncontrolledTests {
             _ = sem_open("/racelab-no-such-semaphore", 0)
         },
         Case(testDescription: "a spin lock", words: "spin lock") { _ in
-            let lock = UnsafeMutablePointer<pthread_spinlock_t>.allocate(capacity: 1)
-            pthread_spin_init(lock, 0)
+            let lock = lasting(pthread_spinlock_t())
             pthread_spin_trylock(lock)
             pthread_spin_unlock(lock)
-            kept.append(lock)
         },
         Case(testDescription: "a readers-writer lock with a time limit", words: "time limit") { _ in
-            let lock = UnsafeMutablePointer<pthread_rwlock_t>.allocate(capacity: 1)
-            pthread_rwlock_init(lock, nil)
             var until = timespec(tv_sec: .max, tv_nsec: 0)
-            pthread_rwlock_timedwrlock(lock, &until)
-            pthread_rwlock_unlock(lock)
-            kept.append(lock)
+            pthread_rwlock_timedwrlock(lasting(pthread_rwlock_t()), &until)
         },
         Case(testDescription: "a lock with another clock", words: "clocklock") { _ in
-            let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-            pthread_mutex_init(lock, nil)
             var until = timespec(tv_sec: .max, tv_nsec: 0)
-            _ = pthread_mutex_clocklock(lock, CLOCK_MONOTONIC, &until)
-            pthread_mutex_unlock(lock)
-            kept.append(lock)
+            _ = pthread_mutex_clocklock(lasting(pthread_mutex_t()), CLOCK_MONOTONIC, &until)
         },
         Case(testDescription: "a wait with another clock", words: "clockwait") { _ in
-            let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-            let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-            pthread_mutex_init(lock, nil)
-            pthread_cond_init(condition, nil)
+            let lock = lasting(pthread_mutex_t())
             var past = timespec()
             pthread_mutex_lock(lock)
-            _ = pthread_cond_clockwait(condition, lock, CLOCK_MONOTONIC, &past)
+            _ = pthread_cond_clockwait(lasting(pthread_cond_t()), lock, CLOCK_MONOTONIC, &past)
             pthread_mutex_unlock(lock)
-            kept.append(lock)
-            kept.append(condition)
         },
         Case(testDescription: "a signal for a thread", words: "sends a signal") { _ in
             pthread_kill(pthread_self(), SIGURG)
@@ -285,14 +278,13 @@ struct UncontrolledTests {
     /// These count in threads only.
     private static let casesInThreads = [
         Case(testDescription: "a lock that prefers writers", words: "prefers writers") { _ in
-            let lock = UnsafeMutablePointer<pthread_rwlock_t>.allocate(capacity: 1)
+            let lock = lasting(pthread_rwlock_t())
             var attributes = pthread_rwlockattr_t()
             pthread_rwlockattr_init(&attributes)
             pthread_rwlockattr_setkind_np(
                 &attributes, Int32(PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP))
             pthread_rwlock_init(lock, &attributes)
             pthread_rwlock_rdlock(lock)
-            kept.append(lock)
         },
         Case(testDescription: "the maximum of an atomic", words: "`max`") { _ in
             mark.max(1, ordering: .relaxed)
