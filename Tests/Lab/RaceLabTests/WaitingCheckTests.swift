@@ -196,6 +196,23 @@ struct WaitingCheckTests {
         #expect(exploration.survives, "\(exploration.summary)")
     }
 
+    @Test("A semaphore that is older than the run has its first count again in the next one")
+    func olderThanTheRun() {
+        let semaphore = DispatchSemaphore(value: 1)
+        let exploration = explore { scenario in
+            let (shared, taken) = (Shared(), Shared())
+            scenario.thread("keeper") {
+                taken.value = semaphore.wait(timeout: .now()) == .success ? 1 : 0
+                shared.value = 1
+            }
+            scenario.thread("other") { shared.value = 2 }
+            scenario.check { try Scenario.require(taken.value == 1, "nothing was left") }
+        }
+        #expect(exploration.explored == 2)
+        #expect(exploration.inconclusive == nil)
+        #expect(exploration.reasons(.failedCheck) == [], "\(exploration.summary)")
+    }
+
     @Test("A semaphore that the set-up has taken can be freed, whatever the threads leave")
     func takenInSetUp() {
         let exploration = explore { scenario in
