@@ -187,9 +187,9 @@ static uint64_t fingerprint_now(const state *s, size_t recent) {
 // Most places are visited once. So the first visit only copies the state of the thread, which takes
 // far less time than a fingerprint; the second visit takes the fingerprint of that copy.
 
-/// The maximum number of words in the copies of a thread. If there is no room, the first visit
-/// takes the fingerprint.
-enum { MOST_WORDS = 128 * 1024 };
+/// The maximum number of words in a copy, and in all copies of a thread. If there is no room, the
+/// first visit takes the fingerprint.
+enum { MOST_WORDS_AT_ONCE = 8 * 1024, MOST_WORDS = 128 * 1024 };
 
 /// The copies of blocks follow one another, each after a word that says whether the block is freed.
 static void copy_blocks(uint64_t *copy, const thread *t) {
@@ -204,9 +204,8 @@ static void copy_blocks(uint64_t *copy, const thread *t) {
 /// Copies a state, and notes in the visit where. Returns false if the copy would be too large.
 static bool copy_state(visit *v, const state *s) {
     thread *t = s->thread;
-    if (s->block_count > MOST_BLOCKS) return false;
     const size_t count = SAVED_WORDS + s->stack_count + t->block_count + t->block_words;
-    if (t->copied_count + count > MOST_WORDS) return false;
+    if (count > MOST_WORDS_AT_ONCE || t->copied_count + count > MOST_WORDS) return false;
     if (!t->copied) t->copied = rl_allocate(MOST_WORDS * sizeof *t->copied, "the copy of a state");
     uint64_t *copy = t->copied + t->copied_count;
     memcpy(copy, s->registers, SAVED_WORDS * sizeof *copy);
@@ -227,7 +226,22 @@ static uint64_t fingerprint_of_visit(thread *t, const visit *v) {
                      .stack_count = v->stack_count,
                      .block_count = v->block_count,
                      .blocks = stack + v->stack_count};
-    return fingerprint(&s, v->recent);
+    return fingerprint(&s, v->recent_of_copy);
+}
+
+/// Keeps the state of the thread for the next visit.
+static void keep_state(visit *v, const state *s) {
+    v->copy = NULL;
+    v->recent_of_copy = v->recent;
+    if (s->thread->is_task || !copy_state(v, s)) v->fingerprint = fingerprint_now(s, v->recent);
+}
+
+/// Whether the state is that of the visit, and keeps it for the next one.
+static bool is_as_before(visit *v, const state *s) {
+    const uint64_t before = fingerprint_of_visit(s->thread, v);
+    v->copy = NULL;
+    v->fingerprint = fingerprint_now(s, v->recent);
+    return v->fingerprint == before;
 }
 
 // MARK: - Iterations
@@ -291,7 +305,7 @@ static void note_first_visit(thread *t, uint8_t what, const state *s) {
                  .block_count = t->block_count,
                  .least_held = t->locks_held,
                  .old_reads = t->old_reads};
-    if (t->is_task || !copy_state(v, s)) v->fingerprint = fingerprint_now(s, v->recent);
+    keep_state(v, s);
 }
 
 /// The thread has read an old value in a loop in which it has changed nothing. The runs in which it
@@ -321,10 +335,11 @@ static __attribute__((noinline)) void look_for_spinning(thread *t, uintptr_t sta
         return note_first_visit(t, what, &s);
     }
     visit now = t->visits[at];
-    const uint64_t before = fingerprint_of_visit(t, &now);
-    now.fingerprint = fingerprint_now(&s, now.recent);
-    now.copy = NULL;
-    const bool is_same = now.fingerprint == before;
+    // If something has changed for good, only a thread that reads old values asks for more.
+    const bool is_compared =
+        change_since(t, at) != SOMETHING || t->chooses_value || now.old_reads != t->old_reads;
+    const bool is_same = is_compared && is_as_before(&now, &s);
+    if (!is_compared) keep_state(&now, &s);
     t->repeats = is_same && (!t->is_task || t->kind == RL_YIELD);
     const change seen = is_same ? change_since(t, at) : SOMETHING;
     if (t->is_task && t->kind != RL_YIELD) note_change_for_yields(t, &now);

@@ -76,6 +76,9 @@ bool rl_are_in_one_block(uintptr_t first, uintptr_t second) {
 
 void rl_add_frame(thread *t, uintptr_t start, size_t size) {
     MAKE_ROOM(t->frames, t->frame_count, t->frame_capacity, 8);
+    if (t->frame_count == 0) t->frames_begin = t->frames_end = start;
+    if (start < t->frames_begin) t->frames_begin = start;
+    if (start + size > t->frames_end) t->frames_end = start + size;
     t->frames[t->frame_count++] = (extent){start, size};
 }
 
@@ -85,8 +88,10 @@ void rl_remove_frames(thread *t, uintptr_t start) {
 }
 
 bool rl_is_in_frame(const thread *t, uintptr_t address) {
-    for (size_t i = 0; i < t->frame_count; i++)
-        if (address - t->frames[i].start < t->frames[i].size) return true;
+    if (address - t->frames_begin >= t->frames_end - t->frames_begin) return false;
+    // Mostly it is one of the last.
+    for (const extent *f = t->frames + t->frame_count; f-- > t->frames;)
+        if (address - f->start < f->size) return true;
     return false;
 }
 

@@ -109,6 +109,7 @@ typedef struct {
     size_t stack_count;        // how many words of the stack are in the copy
     size_t block_count;        // how many blocks it had allocated …
     size_t recent;             // … and how many at its previous visit
+    size_t recent_of_copy;     // what `recent` was when the copy was made
 } visit;
 
 /// What is known about an object, or about other memory that has been freed.
@@ -259,7 +260,8 @@ struct thread {
     bool is_task;
     uintptr_t task;  // its address; 0: unknown
     uint8_t priority;
-    extent *frames;  // its stack, which is on the heap
+    extent *frames;                      // its stack, which is on the heap …
+    uintptr_t frames_begin, frames_end;  // … between these addresses
     size_t frame_count, frame_capacity;
     bool is_away;             // no operating-system thread runs it
     bool is_enqueued;         // it waits in an executor's queue …
