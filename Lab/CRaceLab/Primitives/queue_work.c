@@ -9,6 +9,7 @@
 #include "Model/happens_before.h"
 #include "Model/locks.h"
 #include "Platform/memory.h"
+#include "Platform/recording.h"
 #include "Primitives/dispatch.h"
 #include "Primitives/families.h"
 #include "Primitives/scenario.h"
@@ -217,6 +218,8 @@ static item *take_item(lane *l) {
 
 static void *work_on_lane(void *argument) {
     lane *l = argument;
+    my_thread()->serves_queue = true;
+    if (rl_recording) rl_recording->queue_threads |= set_of(me->thread);
     rl_stand_for_main_thread(rl_kind_of_queue(l->queue) == MAIN);
     while (rl_await(l)) {
         item *i = take_item(l);

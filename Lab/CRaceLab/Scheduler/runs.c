@@ -136,7 +136,7 @@ static bool begin_run(void) {
     begin_delayed_work();
     if (went_outside()) return false;
     lab.first_count = lab.thread_count;
-    if (rl_recording) rl_recording->tasks = 0;
+    if (rl_recording) rl_recording->tasks = rl_recording->queue_threads = 0;
     if (rl_recording) rl_recording->thread_count = (uint32_t)lab.thread_count;
     return lab.thread_count > 0;
 }
@@ -165,8 +165,10 @@ static rl_waiting waiting_of(const thread *t) {
 void rl_fill_in(rl_run *run) {
     run->status = lab.status;
     run->thread_count = (uint32_t)lab.thread_count;
-    for (int i = 0; i < lab.thread_count; i++)
+    for (int i = 0; i < lab.thread_count; i++) {
         if (lab.threads[i].is_task) run->tasks |= set_of(i);
+        if (lab.threads[i].serves_queue) run->queue_threads |= set_of(i);
+    }
     run->step_count = lab.step_count;
     run->steps = lab.steps;
     run->forced_switches = lab.preemptions;

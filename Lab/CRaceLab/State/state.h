@@ -202,6 +202,7 @@ struct thread {
     worker *starter;    // waits until this thread has reached its first point
     pthread_t pthread;  // of a thread that another thread has started
     bool is_added, is_detached;
+    bool serves_queue;  // it does the work that is sent to a queue
     vector_clock clock;
     uint32_t read[RL_MAX_THREADS];    // by atomic reads; ordered from the next acquire fence on
     uint32_t fenced[RL_MAX_THREADS];  // what was ordered at the last release fence

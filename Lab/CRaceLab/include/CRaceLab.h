@@ -102,8 +102,9 @@ enum { RL_STATUS_OF_EARLY_END = 70 };
 /// One run of the scenario, as passed to `finished`. Valid during that call only.
 typedef struct {
     rl_status status;
-    uint32_t thread_count;  // including the threads started during the run
-    rl_thread_set tasks;    // those of the threads that are tasks
+    uint32_t thread_count;        // including the threads started during the run
+    rl_thread_set tasks;          // those of the threads that are tasks
+    rl_thread_set queue_threads;  // and those that do a queue's work
     uint32_t step_count;
     const rl_step *steps;
     uint32_t switches;         // context switches …
@@ -347,9 +348,9 @@ typedef struct {
     uint64_t runs;       // completed before the current run
     uint64_t redundant;  // redundant runs, not included in `runs`
     uint32_t thread_count;
-    uint32_t tasks;  // which threads are tasks, one bit for each
-    int signal;      // of the crash in the child, or 0
-    bool overflow;   // the crash is a stack overflow
+    rl_thread_set tasks, queue_threads;  // which threads are such
+    int signal;                          // of the crash in the child, or 0
+    bool overflow;                       // the crash is a stack overflow
     uintptr_t crash_pc;
     uint32_t frame_count;  // the call stack of the crash
     uintptr_t frames[RL_MAX_FRAMES];

@@ -66,8 +66,8 @@ final class Explorer {
     private var accesses: [UInt32] = []
     /// The maximum number of threads in a run.
     private var threadCount = 0
-    /// The threads that were tasks in any of the runs, one bit for each.
-    private var startedTasks: UInt32 = 0
+    /// What the threads were in any of the runs.
+    private var started = StartedThreads()
     /// The outcome of the last run examined.
     var outcome: String?
     var first: Recording?
@@ -144,7 +144,7 @@ final class Explorer {
             Exploration.Sample(threads: $0.threadCount, steps: $0.stepCount)
         }
         let covered = progress.map(Exploration.Covered.init)
-        let threads = names(upTo: threadCount, tasks: startedTasks)
+        let threads = names(upTo: threadCount, started)
         if inconclusive == nil {
             inconclusive = inconclusive(after: summary)
         }
@@ -297,11 +297,11 @@ final class Explorer {
     }
 
     func names(of run: rl_run) -> [String] {
-        names(upTo: Int(run.thread_count), tasks: run.tasks)
+        names(upTo: Int(run.thread_count), StartedThreads(run))
     }
 
-    private func names(upTo count: Int, tasks: UInt32) -> [String] {
-        StartedThreads.names(after: scenario.threads.map(\.name), upTo: count, tasks: tasks)
+    private func names(upTo count: Int, _ started: StartedThreads) -> [String] {
+        started.names(after: scenario.threads.map(\.name), upTo: count)
     }
 
     /// Reads a schedule for the threads of the scenario.
@@ -326,13 +326,12 @@ final class Explorer {
         if let inconclusive = inconclusive ?? inconclusive(of: scenario) {
             throw .inconclusive(inconclusive)
         }
-        return StartedThreads.names(
-            after: scenario.threads.map(\.name), upTo: Int(RL_MAX_THREADS))
+        return names(upTo: Int(RL_MAX_THREADS), StartedThreads())
     }
 
     private func tally(_ run: rl_run) -> Bool {
         threadCount = max(threadCount, Int(run.thread_count))
-        startedTasks |= run.tasks
+        started.formUnion(StartedThreads(run))
         if let inconclusive = inconclusive(of: run) {
             self.inconclusive = inconclusive
             return false
@@ -340,7 +339,7 @@ final class Explorer {
         switch run.status {
         case RL_TOO_LONG:
             let text = run.schedule.prefix(40)
-                .text(threads: names(upTo: threadCount, tasks: startedTasks))
+                .text(threads: names(upTo: threadCount, started))
             inconclusive = .tooLong(steps: Int(options.stepsAllowed), schedule: "\(text)…")
             return false
         case RL_NOT_THE_SAME, RL_OUTSIDE:

@@ -42,7 +42,8 @@ import Synchronization
 ///   concurrent queue is a readers-writer lock, `.barrier` marks the writer, and a thread waits for
 ///   a writer that came before it. Waiting for a queue from its own work is a deadlock;
 /// - `DispatchQueue.async`: the lab starts threads that do the work: one for a serial queue, as
-///   many as needed for a concurrent one. Meanwhile, other threads that want the queue wait. Work
+///   many as needed for a concurrent one. The third thread of an interleaving is then called
+///   `queue thread 3`. Meanwhile, other threads that want the queue wait. Work
 ///   is done in the order in which it was sent, and `sync` comes after the work that was sent
 ///   before it, as far as a serial queue or a barrier requires that. If nothing orders two pieces
 ///   of work (a lock or an atomic, for example), both orders are explored. Work that is sent during

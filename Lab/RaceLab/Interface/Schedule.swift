@@ -1,3 +1,5 @@
+import CRaceLab
+
 extension Exploration {
     /// The thread that makes each step of an interleaving, in a form that can be printed, stored
     /// and typed.
@@ -171,25 +173,41 @@ extension Exploration {
 }
 
 /// Names for threads that the scenario does not name.
-enum StartedThreads {
-    static func name(_ index: Int) -> String { "started thread \(index + 1)" }
-    static func nameOfTask(_ index: Int) -> String { "task \(index + 1)" }
+struct StartedThreads {
+    /// Which threads are tasks, and which do the work of a queue. One bit for each.
+    var tasks: rl_thread_set = 0
+    var queueThreads: rl_thread_set = 0
+
+    init(tasks: rl_thread_set = 0, queueThreads: rl_thread_set = 0) {
+        self.tasks = tasks
+        self.queueThreads = queueThreads
+    }
+
+    init(_ run: rl_run) { self.init(tasks: run.tasks, queueThreads: run.queue_threads) }
+
+    mutating func formUnion(_ other: StartedThreads) {
+        tasks |= other.tasks
+        queueThreads |= other.queueThreads
+    }
+
+    private static let kinds = ["started thread", "task", "queue thread"]
 
     /// The names of all threads of a run. The scenario has named the first of them.
-    ///
-    /// - Parameter tasks: which threads are tasks, one bit for each.
-    static func names(
-        after named: [String], upTo count: Int, tasks: UInt32 = 0
-    ) -> [String] {
-        named
-            + (named.count..<max(named.count, count)).map {
-                tasks >> UInt32($0) & 1 == 1 ? nameOfTask($0) : name($0)
-            }
+    func names(after named: [String], upTo count: Int) -> [String] {
+        named + (named.count..<max(named.count, count)).map(name)
+    }
+
+    private func name(_ index: Int) -> String {
+        let isTask = tasks >> UInt32(index) & 1 == 1
+        let servesQueue = queueThreads >> UInt32(index) & 1 == 1
+        return "\(Self.kinds[isTask ? 1 : servesQueue ? 2 : 0]) \(index + 1)"
     }
 
     /// The names that the scenario has given.
     static func named(of threads: [String]) -> ArraySlice<String> {
-        let first = threads.enumerated().first { $1 == name($0) || $1 == nameOfTask($0) }
+        let first = threads.enumerated().first { index, name in
+            kinds.contains { name == "\($0) \(index + 1)" }
+        }
         return threads.prefix(first?.offset ?? threads.count)
     }
 }

@@ -75,8 +75,8 @@ struct ChildResult {
     var schedule: Exploration.Schedule { Exploration.Schedule(steps) }
 
     var threads: [String] {
-        StartedThreads.names(
-            after: named, upTo: Int(recorder.thread_count), tasks: recorder.tasks)
+        StartedThreads(tasks: recorder.tasks, queueThreads: recorder.queue_threads)
+            .names(after: named, upTo: Int(recorder.thread_count))
     }
 
     // MARK: How it ended
