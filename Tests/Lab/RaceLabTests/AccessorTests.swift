@@ -14,8 +14,7 @@ struct AccessorTests {
     /// once.
     private static func lines(_ body: @escaping () -> Void) throws -> [String] {
         let describe = { (scenario: Scenario) in scenario.thread("only", body) }
-        let schedule = try #require(explore(describe).passingSchedule)
-        let trace = try Exploration.replay(schedule, describe)
+        let trace = try #require(try explore(describe).passingTrace())
         #expect(trace.steps.allSatisfy { $0.site?.file == "AccessorTests.swift" })
         return trace.steps.map(\.text).reduce(into: []) { lines, line in
             if lines.last != line { lines.append(line) }

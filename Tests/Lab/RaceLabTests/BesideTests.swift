@@ -55,19 +55,24 @@
             let row: String
             /// The beginning of what the row says. "seen!": there is a bug, which is found.
             let result: String
+            /// Part of what is reported as uncontrolled, if a program for this is compared.
+            let words: String
             let run: @Sendable () -> Exploration
 
-            init(_ row: String, _ result: String, run: @escaping @Sendable () -> Exploration) {
-                (self.row, self.result, self.run) = (row, result, run)
+            init(
+                _ row: String, _ result: String, naming words: String = "",
+                run: @escaping @Sendable () -> Exploration
+            ) {
+                (self.row, self.result, self.words, self.run) = (row, result, words, run)
             }
 
             /// What two threads do; each also takes a lock, so that there are steps.
             init(
-                _ row: String, _ result: String,
+                _ row: String, _ result: String, naming words: String = "",
                 options: Exploration.Options = Exploration.Options(),
                 _ body: @escaping @Sendable (_ shared: Shared, _ isFirst: Bool) -> Void
             ) {
-                self.init(row, result) {
+                self.init(row, result, naming: words) {
                     explore(options: options) { scenario in
                         let shared = Shared()
                         for isFirst in [true, false] {
@@ -231,7 +236,10 @@
                 shared.seed += 1
                 pthread_mutex_unlock(&shared.mutex)
             },
-            Program("variables that two threads pass", "inconclusive") { shared, _ in
+            Program(
+                "variables that two threads pass", "inconclusive",
+                naming: "passes a variable by pointer"
+            ) { shared, _ in
                 _ = rand_r(&shared.seed)
             },
             Program("random numbers", "seeded") { _, _ in _ = Int.random(in: 0..<8) },
@@ -249,17 +257,19 @@
                 print("", terminator: "")
                 write(file + (isFirst ? "1" : "2"))
             },
-            Program("an environment variable", "inconclusive") { _, isFirst in
+            Program(
+                "an environment variable", "inconclusive", naming: "environment variable"
+            ) { _, isFirst in
                 if isFirst { setenv("BESIDE", "1", 1) } else { _ = getenv("BESIDE") }
             },
             Program("changes of the current directory", "inconclusive") { _, _ in chdir(".") },
-            Program("changes of the current directory", "inconclusive") { _, _ in
+            Program("changes of the current directory", "inconclusive", naming: "locale") { _, _ in
                 _ = setlocale(LC_ALL, "C")
             },
-            Program("changes of the current directory", "inconclusive") { _, _ in
+            Program("changes of the current directory", "inconclusive", naming: "signal") { _, _ in
                 _ = signal(SIGUSR1, SIG_IGN)
             },
-            Program("changes of the current directory", "inconclusive") { _, _ in
+            Program("changes of the current directory", "inconclusive", naming: "limit") { _, _ in
                 var limit = rlimit(rlim_cur: 0, rlim_max: 0)
                 setrlimit(__rlimit_resource_t(4), &limit)
             },
@@ -320,7 +330,9 @@
             Program("a signal for a thread", "inconclusive") { _, _ in
                 pthread_kill(pthread_self(), SIGURG)
             },
-            Program("a signal for a thread", "inconclusive") { _, _ in kill(getpid(), SIGURG) },
+            Program("a signal for a thread", "inconclusive", naming: "signal") { _, _ in
+                kill(getpid(), SIGURG)
+            },
             Program("the handler of a signal that", "seen") { _, _ in raise(SIGURG) },
             Program("the variable `environ`", "not seen") { _, isFirst in
                 if isFirst { setenv("BESIDE", "1", 1) } else { _ = environ.pointee }
@@ -355,6 +367,10 @@
             let expected =
                 ["seen", "not seen"].contains(program.result) ? "survives" : program.result
             #expect(Self.result(exploration) == expected, "\(program.row): \(exploration.summary)")
+            if !program.words.isEmpty {
+                let (what, place) = try #require(exploration.uncontrolled)
+                #expect(what.contains(program.words) && place.hasPrefix("BesideTests.swift:"))
+            }
             for path in [Self.file, Self.file + "1", Self.file + "2"] { unlink(path) }
         }
 

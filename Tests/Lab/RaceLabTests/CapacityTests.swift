@@ -9,57 +9,79 @@ import Testing
 /// the verdict was wrong.
 @Suite("Capacities", .needsTheLab)
 struct CapacityTests {
-    @Test("a thread holds sixteen or more locks", arguments: [16, 17, 40])
-    func nestedMutexes(count: Int) {
-        let exploration = explore { scenario in
-            let locks = (0..<count).map { _ in Box(Mutex(())) }
-            scenario.thread("nested") {
-                for lock in locks { lock.value._unsafeLock() }
-                for lock in locks.reversed() { lock.value._unsafeUnlock() }
-            }
-            scenario.thread("last") { locks[count - 1].value.withLock { _ in } }
-        }
-        #expect(exploration.survives, "\(exploration.summary)")
-    }
+    @Test("has its known result", arguments: programs + [recursion])
+    func known(_ program: KnownProgram) { program.check() }
 
-    @Test("a thread releases sixteen or more locks after one step", arguments: [16, 17, 40])
-    func releases(count: Int) {
-        let exploration = explore { scenario in
-            let locks = (0..<count).map { _ in Box(Mutex(())) }
-            let (flag, seen) = (Box(Atomic(false)), Seen())
-            scenario.thread("holder") {
-                for lock in locks { lock.value._unsafeLock() }
-                flag.value.store(true, ordering: .relaxed)
-                for lock in locks.reversed() { lock.value._unsafeUnlock() }
-            }
-            scenario.thread("attempt") {
-                seen.note(flag.value.load(ordering: .relaxed) ? "raised" : "down")
-                let taken: Void? = locks[0].value.withLockIfAvailable { _ in }
-                seen.note(taken == nil ? "refused" : "taken")
-            }
-            scenario.outcome { seen.text }
-        }
-        let all = ["down taken", "down refused", "raised taken", "raised refused"]
-        #expect(Set(exploration.outcomes.keys) == Set(all), "\(exploration.summary)")
-    }
-
-    @Test("a thread spins at 32 or more places", arguments: [32, 33, 80])
-    func spinsOnManyPlaces(count: Int) {
-        let exploration = explore { scenario in
-            let words = (0..<count).map { _ in Box(Atomic(0)) }
-            scenario.thread("waits") {
-                var isOver = false
-                while !isOver {
-                    for word in words where word.value.load(ordering: .acquiring) == 1 {
-                        isOver = true
+    private static let programs = [(16, 32, 64), (17, 33, 65), (40, 80, 130)].flatMap {
+        (count, places, queues) -> [KnownProgram] in
+        [
+            KnownProgram("a thread holds \(count) locks") { scenario in
+                let locks = (0..<count).map { _ in Box(Mutex(())) }
+                scenario.thread("nested") {
+                    for lock in locks { lock.value._unsafeLock() }
+                    for lock in locks.reversed() { lock.value._unsafeUnlock() }
+                }
+                scenario.thread("last") { locks[count - 1].value.withLock { _ in } }
+            },
+            KnownProgram(
+                "a thread releases \(count) locks after one step",
+                outcomes: ["down taken", "down refused", "raised taken", "raised refused"]
+            ) { scenario in
+                let locks = (0..<count).map { _ in Box(Mutex(())) }
+                let (flag, seen) = (Box(Atomic(false)), Seen())
+                scenario.thread("holder") {
+                    for lock in locks { lock.value._unsafeLock() }
+                    flag.value.store(true, ordering: .relaxed)
+                    for lock in locks.reversed() { lock.value._unsafeUnlock() }
+                }
+                scenario.thread("attempt") {
+                    seen.note(flag.value.load(ordering: .relaxed) ? "raised" : "down")
+                    let taken: Void? = locks[0].value.withLockIfAvailable { _ in }
+                    seen.note(taken == nil ? "refused" : "taken")
+                }
+                scenario.outcome { seen.text }
+            },
+            KnownProgram("a thread spins at \(places) places") { scenario in
+                let words = (0..<places).map { _ in Box(Atomic(0)) }
+                scenario.thread("waits") {
+                    var isOver = false
+                    while !isOver {
+                        for word in words where word.value.load(ordering: .acquiring) == 1 {
+                            isOver = true
+                        }
                     }
                 }
-            }
-            scenario.thread("writes") { words[count - 1].value.store(1, ordering: .releasing) }
-        }
-        #expect(exploration.survives, "\(exploration.summary)")
+                scenario.thread("writes") { words.last!.value.store(1, ordering: .releasing) }
+            },
+            KnownProgram("work is sent to \(queues) queues during set-up", outcomes: ["1"]) {
+                scenario in
+                let counters = (0..<queues).map { _ in Counter() }
+                let here = pthread_self()
+                for counter in counters {
+                    let queue = DispatchQueue(label: "set-up")
+                    nonisolated(unsafe) let counter = counter
+                    // A thread of Dispatch would run work that the lab has lost.
+                    queue.async { counter.value = pthread_equal(pthread_self(), here) != 0 ? 1 : 2 }
+                }
+                scenario.thread("sums") {
+                    if counters.contains(where: { $0.value != 1 }) { counters[0].value = 100 }
+                }
+                scenario.outcome { "\(counters[0].value)" }
+            },
+        ]
     }
 
+    private static let recursion = KnownProgram(
+        "a recursive lock is taken more than 65,536 times"
+    ) { scenario in
+        let (lock, counter) = (NSRecursiveLock(), Counter())
+        scenario.threads("first", "second") {
+            for _ in 0...65_536 { lock.lock() }
+            for _ in 0..<65_536 { lock.unlock() }
+            counter.value += 1
+            lock.unlock()
+        }
+    }
     @Test("more than sixteen pairs of lines race in one interleaving")
     func races() {
         let exploration = explore(options: .with { $0.maximumInterleavings = 1 }) { scenario in
@@ -90,27 +112,6 @@ struct CapacityTests {
         { $0[16].value = 1 },
         { $0[17].value = 1 },
     ]
-
-    @Test("work is sent to 64 or more queues during set-up", arguments: [64, 65, 130])
-    func queuesOfSetUp(count: Int) {
-        let exploration = explore { scenario in
-            let counters = (0..<count).map { _ in Counter() }
-            let here = pthread_self()
-            for counter in counters {
-                let queue = DispatchQueue(label: "set-up")
-                nonisolated(unsafe) let counter = counter
-                // A thread of Dispatch would run work that the lab has lost.
-                queue.async { counter.value = pthread_equal(pthread_self(), here) != 0 ? 1 : 2 }
-            }
-            scenario.thread("sums") {
-                if counters.contains(where: { $0.value != 1 }) { counters[0].value = 100 }
-            }
-            scenario.check {
-                try Scenario.require(counters[0].value == 1, "the lab has not done all work")
-            }
-        }
-        #expect(exploration.survives, "\(exploration.summary)")
-    }
 
     @Test("32 threads fit, and each has a letter")
     func threads() throws {
@@ -144,19 +145,5 @@ struct CapacityTests {
         }
         #expect(
             exploration.inconclusive == nil && exploration.failing == 0, "\(exploration.summary)")
-    }
-
-    @Test("a recursive lock is taken more than 65,536 times")
-    func recursion() {
-        let exploration = explore { scenario in
-            let (lock, counter) = (NSRecursiveLock(), Counter())
-            scenario.threads("first", "second") {
-                for _ in 0...65_536 { lock.lock() }
-                for _ in 0..<65_536 { lock.unlock() }
-                counter.value += 1
-                lock.unlock()
-            }
-        }
-        #expect(exploration.survives, "\(exploration.summary)")
     }
 }

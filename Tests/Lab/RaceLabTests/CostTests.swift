@@ -1,15 +1,196 @@
+import Dispatch
+import Foundation
 import RaceLab
 import RaceLabTesting
 import Synchronization
 import Testing
 
+/// The cost of steps that may fail, and of work that is sent to queues: no run repeats an
+/// interleaving.
+@Suite("What attempts and queues cost", .needsTheLab)
+struct RedundancyTests {
+    struct Miniature: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let explored: Int
+        let describe: @Sendable (Scenario) -> Void
+
+        init(
+            _ testDescription: String, explored: Int,
+            _ describe: @escaping @Sendable (Scenario) -> Void
+        ) {
+            self.testDescription = testDescription
+            self.explored = explored
+            self.describe = describe
+        }
+    }
+
+    /// Threads that try to take one lock, and count if they get it.
+    private static func tries(_ threads: Int, _ count: Int) -> @Sendable (Scenario) -> Void {
+        { scenario in
+            let (lock, shared) = (NSLock(), Shared())
+            let seen = (0..<threads).map { _ in Seen() }
+            for index in 0..<threads {
+                scenario.thread("\(index)") {
+                    for _ in 0..<count {
+                        let isTaken = lock.try()
+                        seen[index].note(isTaken ? "taken" : "refused")
+                        guard isTaken else { continue }
+                        shared.value += 1
+                        lock.unlock()
+                    }
+                }
+            }
+            scenario.outcome { seen.map(\.text).joined(separator: " | ") }
+        }
+    }
+
+    /// Threads that write on a concurrent queue, and read there.
+    private static func readersAndWriters(
+        _ threads: Int,
+        write: @escaping @Sendable (DispatchQueue, @escaping @Sendable () -> Void) -> Void
+    ) -> @Sendable (Scenario) -> Void {
+        { scenario in
+            let (shared, seen) = (Shared(), (0..<threads).map { _ in Seen() })
+            let queue = DispatchQueue(label: "queue", attributes: .concurrent)
+            for index in 0..<threads {
+                scenario.thread("\(index)") {
+                    write(queue) { shared.value += 1 }
+                    seen[index].note("\(queue.sync { shared.value })")
+                }
+            }
+            scenario.outcome { seen.map(\.text).joined(separator: " | ") }
+        }
+    }
+
+    static let miniatures = [
+        Miniature("two threads that try once", explored: 4, tries(2, 1)),
+        Miniature("two threads that try twice", explored: 26, tries(2, 2)),
+        Miniature("two threads that try three times", explored: 192, tries(2, 3)),
+        Miniature("three threads that try once", explored: 21, tries(3, 1)),
+        Miniature("a queue and a lock", explored: 24) { scenario in
+            let (lock, shared, queue) = (NSLock(), Shared(), DispatchQueue(label: "queue"))
+            let seen = Seen()
+            for index in 0..<2 {
+                scenario.thread("\(index)") {
+                    queue.async {
+                        lock.withLock { shared.value += 1 }
+                        seen.note("\(index)")
+                    }
+                    lock.withLock { shared.value += 1 }
+                }
+            }
+            scenario.outcome { seen.text }
+        },
+        Miniature("one piece of work from each of two threads", explored: 2) { scenario in
+            let (shared, queue) = (Shared(), DispatchQueue(label: "queue"))
+            for index in 0..<2 {
+                scenario.thread("\(index)") { queue.async { shared.value += index } }
+            }
+            scenario.outcome { "\(shared.value)" }
+        },
+        Miniature("work, and a thread that comes itself", explored: 6) { scenario in
+            let (seen, queue) = (Seen(), DispatchQueue(label: "queue"))
+            for index in 0..<2 {
+                scenario.thread("\(index)") { queue.async { seen.note("\(index)") } }
+            }
+            scenario.thread("2") { queue.sync { seen.note("2") } }
+            scenario.outcome { seen.text }
+        },
+        Miniature("two queues", explored: 24) { scenario in
+            let (lock, shared) = (NSLock(), Shared())
+            let queues = [DispatchQueue(label: "left"), DispatchQueue(label: "right")]
+            for index in 0..<2 {
+                scenario.thread("\(index)") {
+                    for queue in queues { queue.async { lock.withLock { shared.value += 1 } } }
+                }
+            }
+        },
+        Miniature("a concurrent queue", explored: 10) { scenario in
+            let (lock, shared) = (NSLock(), Shared())
+            let queue = DispatchQueue(label: "queue", attributes: .concurrent)
+            for index in 0..<2 {
+                scenario.thread("\(index)") {
+                    queue.async { lock.withLock { shared.value += 1 } }
+                    queue.async(flags: .barrier) { lock.withLock { shared.value += 1 } }
+                }
+            }
+        },
+        Miniature(
+            "readers that wait, writers that send", explored: 4,
+            readersAndWriters(2) { $0.async(flags: .barrier, execute: $1) }),
+        Miniature(
+            "three of them", explored: 36,
+            readersAndWriters(3) { $0.async(flags: .barrier, execute: $1) }),
+        Miniature(
+            "readers and writers that wait", explored: 4,
+            readersAndWriters(2) { $0.sync(flags: .barrier, execute: $1) }),
+        Miniature("a queue for the state, and one for callbacks", explored: 24) { scenario in
+            let (shared, seen) = (Shared(), Seen())
+            let state = DispatchQueue(label: "state")
+            let callbacks = DispatchQueue(label: "callbacks")
+            for index in 0..<3 {
+                scenario.thread("\(index)") {
+                    let value = state.sync {
+                        shared.value += 1
+                        seen.note("\(index)")
+                        return shared.value
+                    }
+                    if value != 2 {
+                        callbacks.async { state.sync { seen.note("done \(value)") } }
+                    }
+                }
+            }
+            scenario.outcome { seen.text }
+        },
+        Miniature("a queue, a task and a stream", explored: 21) { scenario in
+            let (shared, seen, queue) = (Shared(), Seen(), DispatchQueue(label: "queue"))
+            let (stream, continuation) = AsyncStream<Int>.makeStream()
+            scenario.task("reader") {
+                for await value in stream { seen.note("\(value)") }
+            }
+            scenario.thread("sender") {
+                queue.async { continuation.yield(shared.value) }
+                queue.async { continuation.finish() }
+            }
+            scenario.thread("writer") { queue.sync { shared.value += 1 } }
+            scenario.outcome { seen.text }
+        },
+        Miniature("two tasks on one actor, and a lock", explored: 2) { scenario in
+            let account = Account()
+            for index in 0..<2 {
+                scenario.task("\(index)") { await account.add(index) }
+            }
+            scenario.outcome { account.text }
+        },
+    ]
+
+    private actor Account {
+        private let (lock, seen) = (NSLock(), Seen())
+        nonisolated var text: String { seen.text }
+
+        func add(_ value: Int) {
+            lock.withLock { seen.note("\(value)") }
+        }
+    }
+
+    @Test("no run is redundant, and none loses an outcome", arguments: miniatures)
+    func miniature(_ miniature: Miniature) {
+        let reduced = explore(miniature.describe)
+        #expect(reduced.coverage == .all)
+        #expect(reduced.explored == miniature.explored, "\(reduced.explored)")
+        #expect(reduced.redundant == 0, "\(reduced.redundant)")
+        let options = Exploration.Options.with {
+            $0.reduction = false
+            $0.maximumInterleavings = 2_000
+        }
+        let full = explore(options: options, miniature.describe)
+        #expect(Set(reduced.outcomes.keys).isSuperset(of: full.outcomes.keys))
+    }
+}
+
 /// The cost of an exploration: with reduction, one run for each interleaving that it reports.
 @Suite("Cost", .needsTheLab)
 struct CostTests {
-    private static func reduced(_ describe: @escaping (Scenario) -> Void) -> Exploration {
-        explore(describe)
-    }
-
     /// A writer after two readers costs one more run for each reader.
     private static let withReaders = [Classic.cacheMakesTwice.name, Classic.cacheLooksAgain.name]
 
@@ -41,7 +222,7 @@ struct CostTests {
         "independent steps are explored in one order",
         arguments: [(2, 8), (3, 10), (8, 4)])
     func independent(threads: Int, steps: Int) {
-        let exploration = Self.reduced { scenario in
+        let exploration = explore { scenario in
             for thread in 0..<threads {
                 let counter = Counter()
                 scenario.thread("\(thread)") { for _ in 0..<steps { counter.value = 1 } }
@@ -54,7 +235,7 @@ struct CostTests {
     /// interleaving for each set of writes that precede their reads.
     @Test("one reader and many writers", arguments: [2, 4, 8])
     func oneReader(writers: Int) {
-        let exploration = Self.reduced { scenario in
+        let exploration = explore { scenario in
             let cells = (0..<writers).map { _ in Box(Atomic(0)) }
             for (index, cell) in cells.enumerated() {
                 scenario.thread("\(index)") { cell.value.store(1, ordering: .relaxed) }
@@ -69,7 +250,7 @@ struct CostTests {
 
     @Test("an exchange that fails is a read", arguments: [(1, 2), (2, 1)])
     func failedExchange(expected: Int, explored: Int) {
-        let exploration = Self.reduced { scenario in
+        let exploration = explore { scenario in
             let word = Box(Atomic(0))
             for (index, expected) in [expected - 1, 2].enumerated() {
                 scenario.thread("\(index)") {
@@ -79,20 +260,5 @@ struct CostTests {
             }
         }
         #expect(exploration.explored == explored && exploration.redundant == 0)
-    }
-
-    // MARK: The smallest counterexample
-
-    @Test(
-        "the smallest counterexample is computed from any that fails",
-        arguments: Classic.all + SoundnessTests.reducible)
-    func smallest(_ classic: Classic) {
-        let full = classic.exploration()
-        let reduced = classic.exploration { $0.reduction = true }
-        for finding in full.findings {
-            let same = reduced.findings.first { $0.description == finding.description }
-            #expect(same?.schedule.switches == finding.schedule.switches)
-            #expect(same?.schedule.choices.count == finding.schedule.choices.count)
-        }
     }
 }

@@ -163,9 +163,7 @@ struct EarlyAttemptTests {
         "a minus at a step where no release can come later is refused with the step",
         arguments: [("HHA-A", 3), ("H-HAA", 1), ("HHAA-AA", 6)])
     func mismatch(schedule: String, step: Int) {
-        let mismatch = #expect(throws: Exploration.ReplayError.self) {
-            try Exploration.replay(schedule, Self.assumes)
-        }?.mismatch
+        let mismatch = refusal { try Exploration.replay(schedule, Self.assumes) }?.mismatch
         #expect(mismatch?.step == step)
         let isAboutMinus = mismatch?.description.contains("leave out the minus") == true
         #expect(isAboutMinus == (step < 6), "\(mismatch?.description ?? "")")

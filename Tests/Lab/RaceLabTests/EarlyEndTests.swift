@@ -34,7 +34,8 @@
         }
 
         private func expect(
-            _ result: ExitTest.Result?, _ words: String..., sourceLocation: SourceLocation
+            _ result: ExitTest.Result?, _ words: String...,
+            sourceLocation: SourceLocation = #_sourceLocation
         ) {
             let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
             for word in words + [".childProcess()", "in the interleaving F"] {
@@ -66,8 +67,7 @@
                 processExitsWith: .exitCode(70), observing: [\.standardErrorContent]
             ) { Self.run(Self.exitWithSuccess) }
             expect(
-                result, "'first' ends the process with exit(0) at EarlyEndTests.swift:\(Self.exit)",
-                sourceLocation: #_sourceLocation)
+                result, "'first' ends the process with exit(0) at EarlyEndTests.swift:\(Self.exit)")
         }
 
         @Test("neither is _exit, _Exit or quick_exit")
@@ -82,9 +82,7 @@
             let result = await #expect(
                 processExitsWith: .exitCode(70), observing: [\.standardErrorContent]
             ) { Self.run { _ in execv("/bin/true", Self.arguments("/bin/true")) } }
-            expect(
-                result, "'first' replaces the process by another program (execv)",
-                sourceLocation: #_sourceLocation)
+            expect(result, "'first' replaces the process by another program (execv)")
             await #expect(processExitsWith: .exitCode(70)) {
                 Self.run { _ in execvp("true", Self.arguments("true")) }
             }
@@ -139,8 +137,7 @@
             expect(
                 result,
                 "'first' crashes at EarlyEndTests.swift:\(Self.overflow): "
-                    + "Arithmetic overflow (SIGILL)",
-                sourceLocation: #_sourceLocation)
+                    + "Arithmetic overflow (SIGILL)")
         }
 
         @Test("an index out of range, a missing value and `abort` are reported at their lines")
@@ -150,21 +147,17 @@
             ) { Self.run(Self.readBeyond) }
             expect(
                 result, "Index out of range",
-                "'first' crashes at EarlyEndTests.swift:\(Self.index)",
-                sourceLocation: #_sourceLocation)
+                "'first' crashes at EarlyEndTests.swift:\(Self.index)")
             result = await #expect(
                 processExitsWith: .failure, observing: [\.standardErrorContent]
             ) { Self.run(Self.unwrap) }
             expect(
                 result, "Unexpectedly found nil",
-                "'first' crashes at EarlyEndTests.swift:\(Self.missing)",
-                sourceLocation: #_sourceLocation)
+                "'first' crashes at EarlyEndTests.swift:\(Self.missing)")
             result = await #expect(
                 processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
             ) { Self.run(Self.giveUp) }
-            expect(
-                result, "'first' crashes at EarlyEndTests.swift:\(Self.abort) (SIGABRT)",
-                sourceLocation: #_sourceLocation)
+            expect(result, "'first' crashes at EarlyEndTests.swift:\(Self.abort) (SIGABRT)")
         }
 
         @Test("in a child process, too, an arithmetic overflow is named, at its line")
@@ -197,9 +190,7 @@
             let result = await #expect(
                 processExitsWith: .signal(SIGSEGV), observing: [\.standardErrorContent]
             ) { Self.run { shared in _ = Self.recurse(.max, shared) } }
-            expect(
-                result, "'first' overflows its stack at EarlyEndTests.swift:",
-                sourceLocation: #_sourceLocation)
+            expect(result, "'first' overflows its stack at EarlyEndTests.swift:")
         }
 
         // MARK: Sleep

@@ -130,38 +130,6 @@ struct ConditionEntryPointTests {
                 semaphore.wait()
             }
         },
-        KnownProgram("a semaphore of one is a lock") { count($0, DispatchSemaphore(value: 1)) },
-        KnownProgram("a semaphore of two is not", .overlap) {
-            count($0, DispatchSemaphore(value: 2))
-        },
-        KnownProgram("what precedes a signal happens before what follows the wait") { scenario in
-            let (shared, semaphore) = (Shared(), DispatchSemaphore(value: 0))
-            scenario.thread("maker") {
-                shared.value = 1
-                semaphore.signal()
-            }
-            scenario.thread("user") {
-                semaphore.wait()
-                shared.value += 1
-            }
-        },
-        KnownProgram("an attempt on a semaphore does not wait", outcomes: ["true", "false"]) {
-            scenario in
-            let (shared, semaphore) = (Shared(), DispatchSemaphore(value: 0))
-            scenario.thread("signaller") { semaphore.signal() }
-            scenario.thread("attempt") {
-                shared.isReady = semaphore.wait(timeout: .now()) == .success
-            }
-            scenario.outcome { "\(shared.isReady)" }
-        },
-        KnownProgram("a wait with a time-out ends") { scenario in
-            let (shared, semaphore) = (Shared(), DispatchSemaphore(value: 0))
-            scenario.thread("other") { shared.value = 1 }
-            scenario.thread("patient") {
-                shared.isReady = semaphore.wait(timeout: .now() + 3600) == .success
-            }
-            scenario.check { try Scenario.require(!shared.isReady, "nobody has signalled") }
-        },
         KnownProgram(
             "a time-out fires only when no other thread is enabled, not even to release a lock"
         ) { scenario in
@@ -193,15 +161,6 @@ struct ConditionEntryPointTests {
             shared.isReady = true
             condition.signal()
             condition.unlock()
-        }
-    }
-
-    private static func count(_ scenario: Scenario, _ semaphore: DispatchSemaphore) {
-        let shared = Shared()
-        scenario.threads("left", "right") {
-            semaphore.wait()
-            shared.value += 1
-            semaphore.signal()
         }
     }
 }

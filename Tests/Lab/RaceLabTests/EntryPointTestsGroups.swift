@@ -229,18 +229,6 @@ struct GroupEntryPointTests {
         #expect(trace.steps.map(\.kind) == [.modify, .enter])
     }
 
-    @Test("a group that was entered before the scenario is inconclusive")
-    func enteredBefore() throws {
-        let group = DispatchGroup()
-        group.enter()
-        defer { group.leave() }
-        let exploration = explore { scenario in
-            scenario.thread("only") { group.wait() }
-        }
-        let place = try #require(exploration.uncontrolled, "\(exploration.text())").place
-        #expect(place.contains("EntryPointTestsGroups.swift"))
-    }
-
     private static let others = [
         KnownProgram(
             "a group that is left more often than it was entered ends the process, as without the lab",
@@ -269,7 +257,15 @@ struct GroupEntryPointTests {
             }
             scenario.outcome { log.entries.joined() }
         },
+        waitFor(DispatchGroup()),
     ]
+
+    private static func waitFor(_ group: DispatchGroup) -> KnownProgram {
+        group.enter()
+        return KnownProgram(
+            "a group that was entered before the scenario", noVerdict: "the lab does not control"
+        ) { $0.thread("only") { group.wait() } }
+    }
 
     /// "a" comes before "c", and a successful wait comes after "a".
     private static let possible: Set<String> = {
@@ -352,6 +348,15 @@ struct WorkItemEntryPointTests {
             let owner = Owner()
             scenario.thread("only") { owner.queue.sync { owner.count += 1 } }
         },
+        KnownProgram(
+            "an item that is performed directly, after a possible cancellation",
+            noVerdict: "both canceled and performed"
+        ) { scenario in
+            let shared = Shared()
+            let item = DispatchWorkItem { shared.value = 1 }
+            scenario.thread("performer") { item.perform() }
+            scenario.thread("canceler") { item.cancel() }
+        },
     ]
 
     private static func sendItem(_ scenario: Scenario, waits: Bool) {
@@ -376,17 +381,6 @@ struct WorkItemEntryPointTests {
         scenario.thread("waiter") {
             queue.sync(execute: DispatchWorkItem(flags: flags) { shared.value += 1 })
         }
-    }
-
-    @Test("an item that is performed directly, after a possible cancellation, is inconclusive")
-    func performOrCancel() {
-        let exploration = explore { scenario in
-            let shared = Shared()
-            let item = DispatchWorkItem { shared.value = 1 }
-            scenario.thread("performer") { item.perform() }
-            scenario.thread("canceler") { item.cancel() }
-        }
-        #expect(exploration.uncontrolled != nil, "\(exploration.text())")
     }
 }
 
@@ -447,6 +441,14 @@ struct ConcurrentPerformTests {
                 }
             }
         },
+        // The process continues.
+        KnownProgram("too many rounds", noVerdict: "'only' starts one thread too many") {
+            scenario in
+            let shared = Shared()
+            scenario.thread("only") {
+                DispatchQueue.concurrentPerform(iterations: 5_000) { _ in shared.value += 1 }
+            }
+        },
     ]
 
     private static let few = (0...1).map { count in
@@ -475,18 +477,6 @@ struct ConcurrentPerformTests {
             shared.value += 1
         }
         scenario.check { try Scenario.require(shared.value == 3, "\(shared.value)") }
-    }
-
-    @Test("too many rounds: inconclusive, and the process continues")
-    func tooMany() {
-        let exploration = explore { scenario in
-            let shared = Shared()
-            scenario.thread("only") {
-                DispatchQueue.concurrentPerform(iterations: 5_000) { _ in shared.value += 1 }
-            }
-        }
-        #expect(
-            exploration.inconclusive == .tooManyThreads(thread: "only"), "\(exploration.text())")
     }
 }
 

@@ -104,19 +104,6 @@ struct DelayedWorkTests {
         }
         scenario.check { try Scenario.require(shared.value == 2, "\(shared.value)") }
     }
-
-    @Test("an interleaving with delayed work can be replayed")
-    func replayed() throws {
-        let describe = { (scenario: Scenario) in
-            let shared = Shared()
-            scenario.thread("sender") {
-                DispatchQueue.global().asyncAfter(deadline: .now() + 1) { shared.value = 1 }
-                shared.value = 2
-            }
-        }
-        let trace = try #require(try explore(describe).counterexample())
-        #expect(try Exploration.replay(trace.scheduleText, describe).schedule == trace.schedule)
-    }
 }
 
 #if os(Linux)
@@ -304,16 +291,17 @@ struct UncontrolledTests {
     private static let mark = Atomic(0)
     private static let smallMark = Atomic<UInt8>(2)
 
-    @Test("a lock that a suspended task keeps", .enabled(if: unavailableTasks == nil))
-    func keptBySuspendedTask() {
-        expectNamed(explore { Self.increment($0, under: NSRecursiveLock()) }, "suspended")
-    }
+    @Test(
+        "a lock that a suspended task keeps", .enabled(if: unavailableTasks == nil),
+        arguments: keptLocks)
+    func keptBySuspendedTask(_ program: KnownProgram) { program.check() }
 
-    @Test("a plain lock that a suspended task keeps", .enabled(if: unavailableTasks == nil))
-    func plainKeptBySuspendedTask() {
-        let exploration = explore { Self.increment($0, under: NSLock()) }
-        #expect(exploration.survives && exploration.outcomes.keys.sorted() == ["2"])
-    }
+    private static let keptLocks = [
+        KnownProgram("a recursive lock", noVerdict: "suspended") {
+            increment($0, under: NSRecursiveLock())
+        },
+        KnownProgram("a plain lock", outcomes: ["2"]) { increment($0, under: NSLock()) },
+    ]
 
     /// Two tasks, each of which is suspended while it holds the lock.
     private static func increment(_ scenario: Scenario, under lock: any NSLocking & Sendable) {
@@ -400,18 +388,35 @@ struct UncontrolledTests {
         expectNamed(exploration, "task")
     }
 
-    @Test("a thread that is started during set-up", arguments: [true, false])
-    func threadOfSetUp(isJoined: Bool) {
-        let exploration = explore { scenario in
-            let shared = Shared()
-            let thread = ThreadEntryPointTests.start { shared.value += 1 }
-            if isJoined { pthread_join(thread, nil) } else { pthread_detach(thread) }
-            scenario.thread("only") { shared.other = 1 }
-        }
-        #expect(exploration.survives == isJoined, "\(exploration.text())")
-        #expect((exploration.uncontrolled == nil) == isJoined)
-    }
+    @Test("has its known result", arguments: programs + waits)
+    func known(_ program: KnownProgram) { program.check() }
 
+    private static let programs = [
+        KnownProgram("a thread that is started during set-up, and joined") {
+            startInSetUp($0) { pthread_join($0, nil) }
+        },
+        KnownProgram(
+            "a thread that is started during set-up", noVerdict: "starts a thread",
+            at: "EntryPointTestsThreads.swift"
+        ) { startInSetUp($0) { pthread_detach($0) } },
+        KnownProgram(
+            "a semaphore in a global, even if the scenario is the first to use it",
+            noVerdict: "a semaphore that was made outside"
+        ) { $0.thread("waiter") { semaphore.wait() } },
+        KnownProgram(
+            "a thread that the initializer of a global starts",
+            noVerdict: "starts a thread while a global is made"
+        ) { $0.thread("only") { started } },
+        KnownProgram("waiting for a change of a global", noVerdict: "a change of a global") {
+            $0.thread("waiter") { while !isReady {} }
+        },
+    ]
+
+    private static func startInSetUp(_ scenario: Scenario, _ end: (pthread_t) -> Void) {
+        let shared = Shared()
+        end(ThreadEntryPointTests.start { shared.value += 1 })
+        scenario.thread("only") { shared.other = 1 }
+    }
     private static let semaphore = DispatchSemaphore(value: 0)
 
     /// What a thread can wait for without an end.
@@ -432,58 +437,30 @@ struct UncontrolledTests {
         }
     }
 
-    @Test("a wait for a signal from outside", arguments: Waitable.kinds)
-    func signalledOutside(kind: String) {
-        let waitable = Waitable()
-        let exploration = explore { scenario in
-            let shared = Shared()
-            scenario.thread("waiter") {
-                shared.value = 1
-                waitable.wait(for: kind)
-            }
-            scenario.thread("other") { shared.other = 1 }
-        }
-        expectNamed(exploration, "outside of the scenario")
+    private static let waits = Waitable.kinds.flatMap { kind in
+        let outer = Waitable()
+        return [
+            KnownProgram("a wait for a \(kind) of others", noVerdict: "outside of the scenario") {
+                scenario in
+                let shared = Shared()
+                scenario.thread("waiter") {
+                    shared.value = 1
+                    outer.wait(for: kind)
+                }
+                scenario.thread("other") { shared.other = 1 }
+            },
+            KnownProgram("a wait for a \(kind) of the scenario", .deadlock) { scenario in
+                let waitable = Waitable()
+                waitable.group.enter()
+                scenario.thread("waiter") { waitable.wait(for: kind) }
+            },
+        ]
     }
 
-    @Test("the same, made by the scenario: a deadlock", arguments: Waitable.kinds)
-    func signalledInside(kind: String) {
-        let exploration = explore { scenario in
-            let waitable = Waitable()
-            waitable.group.enter()
-            scenario.thread("waiter") { waitable.wait(for: kind) }
-        }
-        #expect(exploration.inconclusive == nil && exploration.findings.map(\.kind) == [.deadlock])
-    }
-
-    @Test("a semaphore in a global, even if the scenario is the first to use it")
-    func globalSemaphore() {
-        let exploration = explore { scenario in
-            scenario.thread("waiter") { Self.semaphore.wait() }
-        }
-        expectNamed(exploration, "a semaphore that was made outside")
-    }
-
-    /// Made once in a process, in the only run of the test below.
+    /// Made once in a process, in the only run of the program above.
     private static let started: Void = { Thread.detachNewThread {} }()
 
-    @Test("a thread that the initializer of a global starts")
-    func threadOfGlobal() {
-        let exploration = explore { scenario in
-            scenario.thread("only") { Self.started }
-        }
-        expectNamed(exploration, "starts a thread while a global is made")
-    }
-
     nonisolated(unsafe) private static var isReady = false
-
-    @Test("waiting for a change of a global")
-    func globalFlag() {
-        let exploration = explore { scenario in
-            scenario.thread("waiter") { while !Self.isReady {} }
-        }
-        expectNamed(exploration, "a change of a global")
-    }
 
     @MainActor private final class Model {
         var value = 0

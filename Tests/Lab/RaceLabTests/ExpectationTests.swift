@@ -101,8 +101,7 @@ struct ExpectationTests {
     @MainActor func onMainActor() {
         expectSurvives { @Sendable scenario in
             let counter = AtomicCounter()
-            scenario.thread("first") { counter.increment() }
-            scenario.thread("second") { counter.increment() }
+            scenario.threads("first", "second") { counter.increment() }
         }
     }
 

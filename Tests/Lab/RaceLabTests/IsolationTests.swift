@@ -400,32 +400,44 @@ struct IsolationTests {
             try Exploration.replay(schedule, options: options, describe)
         )
         #expect(here.table() == there.table())
-        let mismatch = #expect(throws: Exploration.ReplayError.self) {
+        let mismatch = refusal {
             try Exploration.replay("FSS", options: Self.isolated, describe)
         }?.mismatch
         #expect(mismatch?.step == 4)
-        let error = #expect(throws: Exploration.ReplayError.self) {
-            try Exploration.replay("F?", options: Self.isolated, describe)
-        }
+        let error = refusal { try Exploration.replay("F?", options: Self.isolated, describe) }
         #expect(error?.malformed != nil)
     }
 
     // MARK: Limits
 
-    @Test("a child process that takes too long is ended")
-    func timeLimit() {
-        var options = Self.isolated
-        options.isolation = .childProcess(timeLimit: .milliseconds(100))
-        let exploration = explore(options: options) { scenario in
+    @Test("a child process that does not end as it should gives no verdict", arguments: limits)
+    func withoutVerdict(_ program: KnownProgram) { program.check() }
+
+    private static let limits: [KnownProgram] = [
+        KnownProgram(
+            "takes too long", options: .with { $0.isolation = hurried },
+            noVerdict: "did not finish within 0.1 seconds"
+        ) { scenario in
             let slot = Slot()
             scenario.thread("first") { if slot.value == 1 { while true {} } }
             scenario.thread("second") { slot.value = 2 }
-        }
-        guard case .tookTooLong(limit: .milliseconds(100), _) = exploration.inconclusive else {
-            Issue.record("\(exploration.text())")
-            return
-        }
-        #expect(!exploration.survives)
+        },
+        KnownProgram(
+            "the lab runs out of memory in it", options: roomy,
+            noVerdict: "RaceLab is out of memory: ", forceUnwrap),
+        KnownProgram(
+            "is killed by another process", options: isolated, noVerdict: "SIGKILL",
+            whenEmptied { kill(getpid(), SIGKILL) }),
+        KnownProgram(
+            "blocks, as all others do", options: isolated, noVerdict: "the thread 'first' blocks",
+            waiting { true }),
+    ]
+
+    private static let hurried = Exploration.Options.Isolation.childProcess(
+        timeLimit: .milliseconds(100))
+    private static let roomy = Exploration.Options.with {
+        $0.isolation = .childProcess(memoryLimit: 1 << 20)
+        $0.maximumSteps = 20_000_000  // the lab allocates room for them
     }
 
     @Test("a child process that takes too much memory crashes")
@@ -440,29 +452,6 @@ struct IsolationTests {
         }
         #expect(exploration.findings.first?.kind == .crash, "\(exploration.text())")
         #expect(exploration.explored >= 2)
-    }
-
-    /// The words of an exploration that is inconclusive for lack of something outside the scenario.
-    private func whyUnavailable(_ exploration: Exploration) -> String {
-        #expect(!exploration.survives && exploration.findings.isEmpty, "\(exploration.text())")
-        guard case .unavailable(let why) = exploration.inconclusive else { return "" }
-        return why
-    }
-
-    @Test("a child process in which the lab runs out of memory is no crash")
-    func labEndsChild() {
-        var options = Self.isolated
-        options.isolation = .childProcess(memoryLimit: 1 << 20)
-        options.maximumSteps = 20_000_000  // the lab allocates room for them
-        let exploration = explore(options: options, Self.forceUnwrap)
-        #expect(whyUnavailable(exploration).hasPrefix("RaceLab is out of memory: "))
-    }
-
-    @Test("a child process that another process kills is no crash")
-    func killed() {
-        let exploration = explore(
-            options: Self.isolated, Self.whenEmptied { kill(getpid(), SIGKILL) })
-        #expect(whyUnavailable(exploration).contains("SIGKILL"))
     }
 
     /// Two threads. In every child process for which `blocks` returns `true`, one of them waits for
@@ -517,12 +506,6 @@ struct IsolationTests {
             Self.waiting { false }(scenario)
         }
         #expect(trace.scheduleText == "FS")
-    }
-
-    @Test("a scenario that blocks in every child process is reported")
-    func blocksAlways() {
-        let exploration = explore(options: Self.isolated, Self.waiting { true })
-        #expect(exploration.blocked?.thread == "first", "\(exploration.text())")
     }
 
     @Test("a lock that another thread of this process holds does no harm")

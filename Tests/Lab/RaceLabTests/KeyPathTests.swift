@@ -82,10 +82,24 @@ struct KeyPathTests {
         }
     }
 
-    @Test("a property")
+    /// A node with a node behind each reference, and a number.
+    private static func linked() -> Node {
+        let node = Node()
+        node.next = Node()
+        node.pair.node = Node()
+        node.count = 0
+        return node
+    }
+
+    @Test("a property, of an object behind a reference, an optional or a structure")
     func property() {
+        Self.meets({ Node() }, \.value, 1, read: { _ = $0.value }, change: { $0.value = 2 })
         Self.meets(
-            { Node() }, \.value, 1, read: { _ = $0.value }, change: { $0.value = 2 })
+            Self.linked, \.next!.value, 1, read: { _ = $0.next!.value },
+            change: { $0.next!.value = 2 })
+        Self.meets(
+            Self.linked, \.pair.node!.value, 1, read: { _ = $0.pair.node!.value },
+            change: { $0.pair.node!.value = 2 })
     }
 
     @Test("a member of a structure that is a property: an access to the whole property")
@@ -94,39 +108,11 @@ struct KeyPathTests {
             { Node() }, \.pair.right, 1, read: { _ = $0.pair }, change: { $0.pair.left = 2 })
     }
 
-    @Test("a property of another object")
-    func behindAnother() {
-        let make = {
-            let node = Node()
-            node.next = Node()
-            return node
-        }
-        Self.meets(
-            make, \.next!.value, 1, read: { _ = $0.next!.value }, change: { $0.next!.value = 2 })
-    }
-
-    @Test("a property of an object in an optional in a structure")
-    func behindAStructure() {
-        let make = {
-            let node = Node()
-            node.pair.node = Node()
-            return node
-        }
-        Self.meets(
-            make, \.pair.node!.value, 1, read: { _ = $0.pair.node!.value },
-            change: { $0.pair.node!.value = 2 })
-    }
-
     @Test("an optional that is unwrapped last: an access to the optional property")
     func unwrappedLast() {
-        let make = {
-            let node = Node()
-            node.next = Node()
-            node.count = 0
-            return node
-        }
-        Self.meets(make, \.count!, 1, read: { _ = $0.count }, change: { $0.count = 2 })
-        Self.meets(make, \.next!, Node(), read: { _ = $0.next }, change: { $0.next = Node() })
+        Self.meets(Self.linked, \.count!, 1, read: { _ = $0.count }, change: { $0.count = 2 })
+        Self.meets(
+            Self.linked, \.next!, Node(), read: { _ = $0.next }, change: { $0.next = Node() })
         let gets = Self.gets(\.next?.next!)
         #expect(Self.findings({ Node() }, gets, { $0.next = nil }) == [.dataRace])
     }
@@ -145,8 +131,7 @@ struct KeyPathTests {
 
     @Test("a computed property: the accesses that it makes")
     func computed() {
-        Self.meets(
-            { Node() }, \.computed, 1, read: { _ = $0.value }, change: { $0.value = 2 })
+        Self.meets({ Node() }, \.computed, 1, read: { _ = $0.value }, change: { $0.value = 2 })
         Self.meets(
             { Node() }, \.pair.computed, 1, read: { _ = $0.pair }, change: { $0.pair.left = 2 })
     }
@@ -193,15 +178,10 @@ struct KeyPathTests {
 
     @Test("the properties on the way to the last one are only read")
     func wayIsRead() {
-        let make = {
-            let node = Node()
-            node.next = Node()
-            return node
-        }
         let sets = Self.sets(\.next!.value, 1)
-        #expect(Self.findings(make, sets, { _ = $0.next }) == [])
-        #expect(Self.findings(make, sets, { $0.next = Node() }) == [.dataRace])
-        #expect(Self.findings(make, sets, { _ = $0.value }) == [])
+        #expect(Self.findings(Self.linked, sets, { _ = $0.next }) == [])
+        #expect(Self.findings(Self.linked, sets, { $0.next = Node() }) == [.dataRace])
+        #expect(Self.findings(Self.linked, sets, { _ = $0.value }) == [])
     }
 
     @Test("after an empty optional, nothing is accessed")

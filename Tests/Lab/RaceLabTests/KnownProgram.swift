@@ -21,6 +21,10 @@ struct KnownProgram: Sendable, CustomTestStringConvertible {
     private let options: Exploration.Options
     /// Whether the result is the same without reduction.
     private let everyOrder: Bool
+    /// Part of the reason why there is no verdict.
+    private let noVerdict: String?
+    /// Where the lab finds what it cannot control: in the file of the row, unless it says otherwise.
+    private let place: Substring?
     private let describe: @Sendable (Scenario) -> Void
 
     init(
@@ -28,7 +32,8 @@ struct KnownProgram: Sendable, CustomTestStringConvertible {
         alwaysFails: Bool? = nil, reason: [String] = [], sentence: String? = nil,
         outcomes: Set<String> = [], explored: ClosedRange<Int> = 1...(.max),
         threads: [String]? = nil, options: Exploration.Options = Exploration.Options(),
-        everyOrder: Bool = false, _ describe: @escaping @Sendable (Scenario) -> Void
+        everyOrder: Bool = false, noVerdict: String? = nil, at place: String = #fileID,
+        _ describe: @escaping @Sendable (Scenario) -> Void
     ) {
         self.testDescription = testDescription
         self.findings = Set(findings)
@@ -40,13 +45,20 @@ struct KnownProgram: Sendable, CustomTestStringConvertible {
         self.threads = threads
         self.options = options
         self.everyOrder = everyOrder
+        self.noVerdict = noVerdict
+        self.place = place.split(separator: "/").last
         self.describe = describe
     }
 
     @discardableResult
     func check() -> Exploration {
         let exploration = explore(options: options, describe)
+        if let noVerdict {
+            expectNoVerdict(exploration, noVerdict)
+            return exploration
+        }
         check(exploration)
+        expectReplay(exploration)
         #expect(explored.contains(exploration.explored), "\(exploration.text())")
         guard everyOrder else { return exploration }
         var options = options
@@ -74,5 +86,23 @@ struct KnownProgram: Sendable, CustomTestStringConvertible {
         }
         if let sentence { #expect(exploration.findings.map(\.reason) == [sentence]) }
         if let threads { #expect(exploration.threads == threads) }
+    }
+
+    private func expectReplay(_ exploration: Exploration) {
+        #expect(throws: Never.self) {
+            guard let trace = try exploration.counterexample() else { return }
+            let again = try exploration.replay(trace.scheduleText)
+            #expect(again.schedule == trace.schedule, "\(exploration.text())")
+        }
+    }
+
+    private func expectNoVerdict(_ exploration: Exploration, _ words: String) {
+        let reason = exploration.inconclusive?.description ?? ""
+        #expect(reason.contains(words), "\(exploration.text())")
+        #expect(!exploration.survives)
+        let kinds = exploration.findings.map(\.kind)
+        #expect(!kinds.contains(.deadlock) && !kinds.contains(.crash), "\(exploration.text())")
+        guard let place, let found = exploration.uncontrolled?.place else { return }
+        #expect(found.contains(place), "\(found)")
     }
 }

@@ -7,8 +7,7 @@ import Testing
 struct MarkTests {
     private static func lostUpdate(_ scenario: Scenario) {
         let counter = Counter()
-        scenario.thread("first") { counter.value += counter.value < 9 ? 1 : 0 }
-        scenario.thread("second") { counter.value += counter.value < 9 ? 1 : 0 }
+        scenario.threads("first", "second") { counter.value += counter.value < 9 ? 1 : 0 }
         let log = Scenario.Log<Int>()
         scenario.thread("third") { log.append(counter.value) }
         scenario.check { try Scenario.require(log.entries != [1], "seen in the middle") }

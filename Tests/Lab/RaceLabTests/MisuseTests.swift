@@ -267,19 +267,6 @@ struct MisuseTests {
         }
     }
 
-    /// The compiler copies `withUnsafeContinuation` into the program, without lines.
-    @Test("an unsafe continuation that is never resumed", .enabled(if: unavailableTasks == nil))
-    func neverResumed() {
-        let line = #line + 3
-        let exploration = explore { scenario in
-            scenario.task("waiter") {
-                await withUnsafeContinuation { (_: Unsafe) in }
-            }
-        }
-        let place = "MisuseTests.swift:\(line)"
-        #expect(exploration.reasons(.deadlock) == ["'waiter' waits at \(place) to be resumed"])
-    }
-
     @Test("a continuation that two tasks resume", .enabled(if: unavailableTasks == nil))
     func resumedByTwo() {
         let line = #line + 5
@@ -368,6 +355,15 @@ struct MisuseTests {
                         Task { continuation.resume() }
                     }
                 }
+            }
+        },
+        // The compiler copies `withUnsafeContinuation` into the program, without lines.
+        KnownProgram(
+            "that is never resumed", .deadlock,
+            sentence: "'waiter' waits at \(place(3)) to be resumed"
+        ) { scenario in
+            scenario.task("waiter") {
+                await withUnsafeContinuation { (_: Unsafe) in }
             }
         },
     ]

@@ -57,81 +57,72 @@ final class AnySemaphore: Sendable {
     }
 }
 
-/// Programs over a semaphore and a shared number, with the number of interleavings.
-struct SemaphoreProgram: CustomTestStringConvertible, Sendable {
-    let testDescription: String
-    let count: Int
-    let threads: [@Sendable (AnySemaphore, Shared) -> Void]
-    let survives: Bool
-    let interleavings: Int
-}
-
-@Suite("The lab controls POSIX semaphores", .needsTheLab)
+@Suite("The lab controls semaphores of POSIX and of Dispatch", .needsTheLab)
 struct PosixSemaphoreTests {
-    private static let critical: @Sendable (AnySemaphore, Shared) -> Void = { semaphore, shared in
-        semaphore.wait()
-        shared.value += 1
-        semaphore.signal()
-    }
+    @Test("has its known result", arguments: [true, false].flatMap(programs))
+    func known(_ program: KnownProgram) { program.check() }
 
-    static let all: [SemaphoreProgram] = [
-        SemaphoreProgram(
-            testDescription: "a lock", count: 1, threads: [critical, critical], survives: true,
-            interleavings: 2),
-        SemaphoreProgram(
-            testDescription: "room for two", count: 2, threads: [critical, critical],
-            survives: false, interleavings: 0),
-        SemaphoreProgram(
-            testDescription: "a message", count: 0,
-            threads: [
-                { semaphore, shared in
+    private static func programs(isPosix: Bool) -> [KnownProgram] {
+        let name = isPosix ? "POSIX" : "Dispatch"
+        let make = { @Sendable count in AnySemaphore(count, isPosix: isPosix) }
+        return [
+            KnownProgram("\(name): one is a lock", explored: 2...2) { count($0, make(1)) },
+            KnownProgram("\(name): two is not", .overlap, explored: 10...10) { count($0, make(2)) },
+            KnownProgram(
+                "\(name): what precedes a signal happens before what follows the wait",
+                outcomes: ["2"], explored: 1...1
+            ) { scenario in
+                let (shared, semaphore) = (Shared(), make(0))
+                scenario.thread("maker") {
                     shared.value = 1
                     semaphore.signal()
-                },
-                { semaphore, shared in
+                }
+                scenario.thread("user") {
                     semaphore.wait()
                     shared.value += 1
-                },
-            ], survives: true, interleavings: 1),
-        SemaphoreProgram(
-            testDescription: "an attempt", count: 0,
-            threads: [
-                { semaphore, _ in semaphore.signal() },
-                { semaphore, shared in if semaphore.tryToWait() { shared.value = 1 } },
-            ], survives: true, interleavings: 2),
-        SemaphoreProgram(
-            testDescription: "a wait with a time-out", count: 0,
-            threads: [
-                { semaphore, shared in
+                }
+                scenario.outcome { "\(shared.value)" }
+            },
+            KnownProgram(
+                "\(name): an attempt does not wait", outcomes: ["true", "false"], explored: 2...2
+            ) { scenario in
+                let (shared, semaphore) = (Shared(), make(0))
+                scenario.thread("signaller") { semaphore.signal() }
+                scenario.thread("attempt") { shared.isReady = semaphore.tryToWait() }
+                scenario.outcome { "\(shared.isReady)" }
+            },
+            KnownProgram(
+                "\(name): a wait with a time-out", outcomes: ["2"], explored: 1...1
+            ) { scenario in
+                let (shared, semaphore) = (Shared(), make(0))
+                scenario.thread("maker") {
                     shared.value = 1
                     semaphore.signal()
-                },
-                { semaphore, shared in if semaphore.waitAWhile() { shared.value = 2 } },
-            ], survives: true, interleavings: 1),
-        SemaphoreProgram(
-            testDescription: "nobody signals", count: 1,
-            threads: [{ semaphore, _ in semaphore.wait() }, { semaphore, _ in semaphore.wait() }],
-            survives: false, interleavings: 0),
-    ]
-
-    private func explored(_ program: SemaphoreProgram, isPosix: Bool) -> Exploration {
-        explore { scenario in
-            let shared = Shared()
-            let semaphore = AnySemaphore(program.count, isPosix: isPosix)
-            for (number, body) in program.threads.enumerated() {
-                scenario.thread("\(number)") { body(semaphore, shared) }
-            }
-        }
+                }
+                scenario.thread("user") { if semaphore.waitAWhile() { shared.value = 2 } }
+                scenario.outcome { "\(shared.value)" }
+            },
+            KnownProgram("\(name): a wait ends if nobody signals", outcomes: ["false"]) {
+                scenario in
+                let (shared, semaphore) = (Shared(), make(0))
+                scenario.thread("other") { shared.value = 1 }
+                scenario.thread("patient") { shared.isReady = semaphore.waitAWhile() }
+                scenario.outcome { "\(shared.isReady)" }
+            },
+            KnownProgram("\(name): nobody signals", .deadlock, explored: 2...2) { scenario in
+                let semaphore = make(1)
+                scenario.threads("first", "second") { semaphore.wait() }
+            },
+        ]
     }
 
-    @Test("as those of Dispatch", arguments: all)
-    func comparedWithDispatch(program: SemaphoreProgram) {
-        let exploration = explored(program, isPosix: true)
-        let expected = explored(program, isPosix: false)
-        #expect(exploration.survives == program.survives, "\(exploration.summary)")
-        #expect(exploration.explored == expected.explored)
-        #expect(expected.survives == program.survives, "\(expected.summary)")
-        if program.survives { #expect(exploration.explored == program.interleavings) }
+    private static func count(_ scenario: Scenario, _ semaphore: AnySemaphore) {
+        let shared = Shared()
+        scenario.threads("first", "second") {
+            semaphore.wait()
+            shared.value += 1
+            semaphore.signal()
+        }
     }
 
     @Test("the count can be read, and a wait can follow another clock")

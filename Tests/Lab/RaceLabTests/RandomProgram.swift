@@ -81,13 +81,14 @@ extension RandomProgram {
     }
 }
 
-private protocol Takeable {
+protocol Takeable {
     func lock()
     func `try`() -> Bool
     func unlock()
 }
 
 extension NSLock: Takeable {}
+extension NSRecursiveLock: Takeable {}
 
 private final class MutexLock: Takeable {
     private let mutex = Mutex(())

@@ -148,11 +148,8 @@ extension RandomQueueProgram {
     }
 }
 
-private protocol Lockable {
-    func lock()
-    func `try`() -> Bool
+private protocol Lockable: Takeable {
     func lock(before limit: Date) -> Bool
-    func unlock()
 }
 
 extension NSLock: Lockable {}

@@ -288,8 +288,7 @@ struct OutcomeTests {
     ) -> Exploration {
         explore(options: options) { scenario in
             let counter = AtomicCounter()
-            scenario.thread("first") { counter.incrementInTwoSteps() }
-            scenario.thread("second") { counter.incrementInTwoSteps() }
+            scenario.threads("first", "second") { counter.incrementInTwoSteps() }
             scenario.outcome { "\(counter.value.load(ordering: .relaxed))" }
             declare(scenario)
         }

@@ -33,13 +33,11 @@ struct RobustnessTests {
             explore { scenario in
                 let accounts = Dictionary(
                     uniqueKeysWithValues: (0..<3).map { ("a\($0)", Account($0)) })
-                let body = {
+                scenario.threads("first", "second") {
                     for (_, account) in accounts {
                         account.lock.withLock { _ in account.balance += 1 }
                     }
                 }
-                scenario.thread("first", body)
-                scenario.thread("second", body)
                 scenario.check {
                     try Scenario.require(accounts.values.allSatisfy { $0.balance == 2 }, "lost")
                 }
@@ -100,13 +98,11 @@ struct RobustnessTests {
     func lazyLock() {
         let exploration = explore { scenario in
             let model = LazilyLocked()
-            let body = {
+            scenario.threads("first", "second") {
                 model.lock.lock()
                 model.value += 1
                 model.lock.unlock()
             }
-            scenario.thread("first", body)
-            scenario.thread("second", body)
         }
         // Whether or not the two locks make runs differ, the message names the lazy variable.
         let said = exploration.summary + exploration.findings.map(\.reason).joined(separator: "\n")

@@ -1,4 +1,5 @@
 import RaceLab
+import Testing
 
 extension Exploration.Options {
     /// The default options with a change.
@@ -35,6 +36,30 @@ extension Exploration {
     var blocked: (thread: String, place: String)? {
         guard case .blocked(let thread, let place) = inconclusive else { return nil }
         return (thread, place)
+    }
+}
+
+extension Exploration.ReplayError {
+    var mismatch: Exploration.ScheduleMismatch? {
+        if case .mismatch(let mismatch) = self { mismatch } else { nil }
+    }
+
+    var malformed: Exploration.Schedule.Malformed? {
+        if case .malformed(let malformed) = self { malformed } else { nil }
+    }
+
+    var inconclusive: Exploration.Inconclusive? {
+        if case .inconclusive(let reason) = self { reason } else { nil }
+    }
+}
+
+/// Why a replay is refused.
+@discardableResult
+func refusal(
+    sourceLocation: SourceLocation = #_sourceLocation, of replay: () throws -> Any
+) -> Exploration.ReplayError? {
+    #expect(throws: Exploration.ReplayError.self, sourceLocation: sourceLocation) {
+        _ = try replay()
     }
 }
 

@@ -10,8 +10,9 @@ import Testing
 struct SoundnessTests {
     // MARK: Reduction
 
+    /// Both find the same smallest counterexamples, which can be replayed.
     @Test("reduction loses no outcome and no verdict", arguments: Classic.all + reducible)
-    func reduction(of classic: Classic) {
+    func reduction(of classic: Classic) throws {
         let full = classic.exploration()
         let reduced = classic.exploration { $0.reduction = true }
         #expect(reduced.coverage == .all && full.coverage == .all)
@@ -19,6 +20,16 @@ struct SoundnessTests {
         #expect(Set(reduced.outcomes.keys) == Set(full.outcomes.keys))
         #expect(findings(reduced) == findings(full))
         #expect(reduced.survives == full.survives)
+        for finding in full.findings {
+            let same = reduced.findings.first { $0.description == finding.description }
+            #expect(same?.schedule.switches == finding.schedule.switches)
+            #expect(same?.schedule.choices.count == finding.schedule.choices.count)
+            let text = finding.schedule.text(threads: full.threads)
+            let trace = try Exploration.replay(text, classic.describe)
+            #expect(trace.schedule == finding.schedule)
+            #expect(
+                trace.findings.contains { $0.kind == finding.kind && $0.reason == finding.reason })
+        }
     }
 
     private func findings(_ exploration: Exploration) -> Set<String> {
@@ -145,18 +156,6 @@ struct SoundnessTests {
         #expect(texts.count == 1)
     }
 
-    @Test("every finding can be replayed", arguments: Classic.all)
-    func replays(_ classic: Classic) throws {
-        let exploration = classic.exploration()
-        for finding in exploration.findings {
-            let text = finding.schedule.text(threads: exploration.threads)
-            let trace = try Exploration.replay(text, classic.describe)
-            #expect(trace.schedule == finding.schedule)
-            #expect(
-                trace.findings.contains { $0.kind == finding.kind && $0.reason == finding.reason })
-        }
-    }
-
     // MARK: What it refuses
 
     @Test(
@@ -166,7 +165,7 @@ struct SoundnessTests {
             ("F99999999999999999999", "no number"),
         ])
     func malformed(schedule: String, words: String) {
-        let error = #expect(throws: Exploration.ReplayError.self) {
+        let error = refusal {
             try Exploration.replay(schedule, Classic.lostUpdate.describe)
         }?.malformed
         #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
@@ -182,7 +181,7 @@ struct SoundnessTests {
             ("FFSSS", 5, "every thread has ended"),
         ])
     func mismatch(schedule: String, step: Int, words: String) {
-        let error = #expect(throws: Exploration.ReplayError.self) {
+        let error = refusal {
             try Exploration.replay(schedule, Classic.lostUpdate.describe)
         }?.mismatch
         #expect(error?.step == step)
@@ -193,7 +192,7 @@ struct SoundnessTests {
         "a schedule with a number of no thread is refused with the step",
         arguments: [-1, 2, 8, 31, 32, 33, 128, 256])
     func misfitOfNobody(thread: Int) {
-        let error = #expect(throws: Exploration.ReplayError.self) {
+        let error = refusal {
             try Exploration.replay(Exploration.Schedule([0, thread]), Classic.lostUpdate.describe)
         }?.mismatch
         #expect(error?.step == 2)
@@ -201,7 +200,7 @@ struct SoundnessTests {
 
     @Test("a schedule that violates a lock is refused with the step")
     func misfitAtLock() {
-        let error = #expect(throws: Exploration.ReplayError.self) {
+        let error = refusal {
             try Exploration.replay("PPZ", Classic.twoOrderedPhilosophers.describe)
         }?.mismatch
         #expect(error?.step == 2 || error?.step == 3, "\(error?.description ?? "")")
@@ -209,52 +208,61 @@ struct SoundnessTests {
 
     // MARK: Scenarios that are no good
 
-    @Test("a scenario that ends differently from run to run is recognized")
-    func differentOutcome() {
-        let runs = Mutex(0)
-        let exploration = explore { scenario in
-            let run = runs.withLock { runs in
-                runs += 1
-                return runs
-            }
-            let counter = Counter()
-            scenario.thread("first") { counter.value = 1 }
-            scenario.thread("second") { counter.value = 2 }
-            scenario.outcome { "\(run)" }
-        }
-        #expect(exploration.inconclusive == .notDeterministic)
-    }
+    @Test("has its known result", arguments: programs + depending)
+    func known(_ program: KnownProgram) { program.check() }
 
-    @Test(
-        "a scenario that depends on the state left by an earlier run is recognized",
-        arguments: [1, 2, 3, 4, 100])
-    func notDeterministic(period: Int) {
-        let isDeterministic = period == 1
-        let runs = Mutex(0)
-        let exploration = explore { scenario in
-            let run = runs.withLock { runs in
-                runs += 1
-                return runs
-            }
-            let counter = Counter()
-            scenario.thread("first") { for _ in 0..<(2 + run % period) { counter.value = 1 } }
-            scenario.thread("second") { for _ in 0..<2 { counter.value = 2 } }
-        }
-        #expect(exploration.inconclusive == (isDeterministic ? nil : .notDeterministic))
-        #expect(!exploration.survives)
-    }
-
-    @Test("an endless loop is reported")
-    func endlessLoop() {
-        let exploration = explore { scenario in
+    private static let programs = [
+        KnownProgram("an endless loop", noVerdict: "for more than 2000 steps") { scenario in
             let counter = Counter()
             scenario.thread("first") { while counter.value >= 0 { counter.value = 1 } }
             scenario.thread("second") { counter.value = 2 }
-        }
-        guard case .tooLong(steps: 2_000, _) = exploration.inconclusive else {
-            Issue.record("\(exploration.summary)")
-            return
-        }
+        },
+        KnownProgram(
+            "an uncaught error is a finding with its description", .uncaughtError,
+            alwaysFails: true, sentence: "'first' threw enough",
+            options: .with { $0.failingKinds = [.uncaughtError] }
+        ) { scenario in
+            let counter = Counter()
+            scenario.thread("first") {
+                counter.increment()
+                throw Scenario.CheckFailure("enough")
+            }
+            scenario.thread("second") { counter.increment() }
+        },
+        KnownProgram("a thread that waits forever in its first step is observed", .deadlock) {
+            scenario in
+            let (counter, semaphore) = (Counter(), DispatchSemaphore(value: 0))
+            scenario.thread("waits") { semaphore.wait() }
+            scenario.thread("counts") { counter.increment() }
+        },
+    ]
+
+    /// Scenarios that depend on the state left by an earlier run.
+    private static let depending =
+        [2, 3, 4, 100].map { period in
+            KnownProgram("steps with a period of \(period) runs", noVerdict: notDeterministic) {
+                count($0, period: period)
+            }
+        } + [
+            KnownProgram("steps that are the same in all runs", .overlap) { count($0, period: 1) },
+            KnownProgram("an outcome of its own in each run", noVerdict: notDeterministic) {
+                scenario in
+                let run = runs.add(1, ordering: .relaxed).newValue
+                let counter = Counter()
+                scenario.thread("first") { counter.value = 1 }
+                scenario.thread("second") { counter.value = 2 }
+                scenario.outcome { "\(run)" }
+            },
+        ]
+
+    private static let notDeterministic = "the scenario depends on something other than its threads"
+    private static let runs = Atomic(0)
+
+    private static func count(_ scenario: Scenario, period: Int) {
+        let run = runs.add(1, ordering: .relaxed).newValue
+        let counter = Counter()
+        scenario.thread("first") { for _ in 0..<(2 + run % period) { counter.value = 1 } }
+        scenario.thread("second") { for _ in 0..<2 { counter.value = 2 } }
     }
 
     @Test("a thread that spins for a change that never comes is in a deadlock")
@@ -272,21 +280,6 @@ struct SoundnessTests {
         #expect(trace.waiting.map(\.cause) == [.change])
     }
 
-    @Test("an uncaught error is a finding with its description")
-    func uncaughtError() {
-        let exploration = explore { scenario in
-            let counter = Counter()
-            scenario.thread("first") {
-                counter.increment()
-                throw Scenario.CheckFailure("enough")
-            }
-            scenario.thread("second") { counter.increment() }
-        }
-        #expect(exploration.findings.first?.kind == .uncaughtError)
-        #expect(exploration.findings.first?.reason == "'first' threw enough")
-        #expect(exploration.findings.first?.count == exploration.explored)
-    }
-
     @Test("an error without a description is a finding that says so")
     func wordlessError() {
         let describe = { (scenario: Scenario) in
@@ -302,17 +295,6 @@ struct SoundnessTests {
             exploration.findings.map(\.reason) == [
                 "an error without a description", "'first' threw an error without a description",
             ])
-    }
-
-    @Test("a thread that waits forever in its first step counts as observed")
-    func waitsAtOnce() {
-        let exploration = explore { scenario in
-            let (counter, semaphore) = (Counter(), DispatchSemaphore(value: 0))
-            scenario.thread("waits") { semaphore.wait() }
-            scenario.thread("counts") { counter.increment() }
-        }
-        #expect(exploration.inconclusive == nil, "\(exploration.summary)")
-        #expect(exploration.findings.map(\.kind) == [.deadlock])
     }
 
     @Test("a thread without steps is reported, with what the lab cannot see, on three lines")
@@ -354,5 +336,45 @@ struct SoundnessTests {
         #expect(
             inner.withLock { $0.first }??.description.contains("one exploration within another")
                 == true)
+    }
+}
+
+/// Incomplete schedules, with which an execution begins.
+@Suite("Schedule prefixes", .needsTheLab)
+struct BeginningTests {
+    private static let describe = Classic.lostUpdate.describe
+
+    @Test(
+        "after the prefix, the threads run to their ends, the first one first",
+        arguments: [
+            ("F", "FFSS", true), ("FS", "FSFS", false), ("S", "SFFS", false), ("SS", "SSFF", true),
+            ("FSSF", "FSSF", false),
+        ])
+    func carriedOn(beginning: String, whole: String, holds: Bool) throws {
+        let completed = try Exploration.replay(prefix: beginning, Self.describe)
+        #expect(completed.trace.scheduleText == whole)
+        #expect(completed.mismatch == nil)
+        #expect(completed.trace.findings.allSatisfy { $0.kind != .failedCheck } == holds)
+    }
+
+    @Test("with an empty prefix the threads run one after the other")
+    func nothing() throws {
+        let completed = try Exploration.replay(prefix: Exploration.Schedule([]), Self.describe)
+        #expect(completed.trace.scheduleText == "FFSS")
+    }
+
+    @Test(
+        "a prefix that does not fit is followed up to the mismatch, which is reported",
+        arguments: [("FFF", 3, "FFSS"), ("SFFFS", 4, "SFFS"), ("FFSSS", 5, "FFSS")])
+    func mismatch(beginning: String, step: Int, whole: String) throws {
+        let completed = try Exploration.replay(prefix: beginning, Self.describe)
+        #expect(completed.mismatch?.step == step)
+        #expect(completed.trace.scheduleText == whole)
+    }
+
+    @Test("a text that is not a schedule is refused")
+    func malformed() {
+        let error = refusal { try Exploration.replay(prefix: "F?", Self.describe) }
+        #expect(error?.malformed != nil)
     }
 }

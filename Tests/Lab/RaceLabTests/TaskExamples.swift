@@ -193,20 +193,16 @@ extension TaskExample {
             await Task {}.value
             notebook.value += 1
         },
-        TaskExample("two tasks wait for one", outcomes: ["1 1"]) { scenario in
+        TaskExample("two tasks wait for one", outcomes: ["1 1"], task: "starter") { results in
             let notebook = Notebook()
-            let results = Notebook()
-            scenario.task("starter") {
-                let started = Task { () -> Int in
-                    notebook.value = 1
-                    return notebook.value
-                }
-                async let first = started.value
-                async let second = started.value
-                results.lines = await [first, second]
-                _ = notebook.value
+            let started = Task { () -> Int in
+                notebook.value = 1
+                return notebook.value
             }
-            scenario.outcome { results.text }
+            async let first = started.value
+            async let second = started.value
+            results.lines = await [first, second]
+            _ = notebook.value
         },
     ]
 
@@ -411,12 +407,10 @@ extension TaskExample {
                 kept.take()?.resume(returning: 1)
             }
         },
-        TaskExample("an error is thrown to a task", [.uncaughtError]) { scenario in
-            scenario.task("waiter") {
-                try await withCheckedThrowingContinuation {
-                    (continuation: CheckedContinuation<Void, any Error>) in
-                    Task { continuation.resume(throwing: Trouble.any) }
-                }
+        TaskExample("an error is thrown to a task", [.uncaughtError], task: "waiter") { _ in
+            try await withCheckedThrowingContinuation {
+                (continuation: CheckedContinuation<Void, any Error>) in
+                Task { continuation.resume(throwing: Trouble.any) }
             }
         },
     ]
@@ -464,13 +458,11 @@ extension TaskExample {
             }
             notebook.lines = [notebook.value, notebook.other]
         },
-        TaskExample("a child that throws", [.uncaughtError]) { scenario in
-            scenario.task("parent") {
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    group.addTask { throw Trouble.any }
-                    group.addTask {}
-                    try await group.waitForAll()
-                }
+        TaskExample("a child that throws", [.uncaughtError], task: "parent") { _ in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { throw Trouble.any }
+                group.addTask {}
+                try await group.waitForAll()
             }
         },
         TaskExample("an urgent task overtakes one that waits", outcomes: ["1 2", "2 1"]) {
@@ -479,14 +471,12 @@ extension TaskExample {
             scenario.task("at the desk") { await desk.open() }
             scenario.task("urgent") { await desk.writeWhenOpen(2) }
         },
-        TaskExample("five children on one actor", outcomes: ["5"]) { scenario, notebook in
+        TaskExample("five children on one actor", outcomes: ["5"], task: "parent") { notebook in
             let account = Account()
-            scenario.task("parent") {
-                await withTaskGroup(of: Void.self) { group in
-                    for child in 1...5 { group.addTask { await account.add(child) } }
-                }
-                notebook.value = await account.lines.count
+            await withTaskGroup(of: Void.self) { group in
+                for child in 1...5 { group.addTask { await account.add(child) } }
             }
+            notebook.value = await account.lines.count
         },
         TaskExample(
             "a task that begins immediately", outcomes: ["1 2 3"], task: "starter"
@@ -524,15 +514,12 @@ extension TaskExample {
     // MARK: Cancellation and time
 
     static let cancellation = [
-        TaskExample("a task is cancelled before it asks, or after", outcomes: ["false", "true"]) {
-            scenario in
-            let notebook = Notebook()
-            scenario.task("canceller") {
-                let task = Task { Task.isCancelled }
-                task.cancel()
-                notebook.value = await task.value ? 1 : 0
-            }
-            scenario.outcome { notebook.value == 1 ? "true" : "false" }
+        TaskExample(
+            "a task is cancelled before it asks, or after", outcomes: ["0", "1"], task: "canceller"
+        ) { notebook in
+            let task = Task { Task.isCancelled }
+            task.cancel()
+            notebook.value = await task.value ? 1 : 0
         },
         TaskExample("cancellation against completion", outcomes: ["1", "2"]) { scenario, notebook in
             let kept = Shelf<CheckedContinuation<Int, Never>>()
@@ -552,15 +539,12 @@ extension TaskExample {
                 notebook.value = await task.value
             }
         },
-        TaskExample("a task that sleeps is cancelled, or wakes up", outcomes: ["false", "true"]) {
-            scenario in
-            let notebook = Notebook()
-            scenario.task("canceller") {
-                let task = Task { (try? await Task.sleep(for: .seconds(1))) == nil }
-                task.cancel()
-                notebook.value = await task.value ? 1 : 0
-            }
-            scenario.outcome { notebook.value == 1 ? "true" : "false" }
+        TaskExample(
+            "a task that sleeps is cancelled, or wakes up", outcomes: ["0", "1"], task: "canceller"
+        ) { notebook in
+            let task = Task { (try? await Task.sleep(for: .seconds(1))) == nil }
+            task.cancel()
+            notebook.value = await task.value ? 1 : 0
         },
         // The task that wakes up first need not be the first to take a step.
         TaskExample("two tasks sleep", outcomes: ["1 2", "2 1"]) { scenario in
@@ -572,12 +556,10 @@ extension TaskExample {
             }
             scenario.outcome { lines.text }
         },
-        TaskExample("an error of a cancelled task", [.uncaughtError]) { scenario in
-            scenario.task("canceller") {
-                let task = Task { try Task.checkCancellation() }
-                task.cancel()
-                try await task.value
-            }
+        TaskExample("an error of a cancelled task", [.uncaughtError], task: "canceller") { _ in
+            let task = Task { try Task.checkCancellation() }
+            task.cancel()
+            try await task.value
         },
     ]
 

@@ -246,7 +246,7 @@ struct TaskTests {
 
     @Test("a stream's consumer that was cancelled before it waits receives only the end")
     func receivingTheEnd() throws {
-        let describe: @Sendable (Scenario) -> Void = { scenario in
+        let exploration = explore { scenario in
             let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
             let kept = Shelf<AsyncStream<Int>.Continuation>()
             kept.put(continuation)
@@ -255,8 +255,7 @@ struct TaskTests {
                 for await _ in stream {}
             }
         }
-        let schedule = try #require(explore(describe).passingSchedule)
-        let trace = try Exploration.replay(schedule, describe)
+        let trace = try #require(try exploration.passingTrace())
         #expect(trace.steps.filter { $0.element == .received }.count == 1, "\(trace.table())")
         #expect(trace.steps.count { $0.element == nil } > 1, "\(trace.table())")
     }
@@ -293,21 +292,6 @@ struct TaskTests {
         }
     }
 
-    @Test("a continuation that is resumed twice ends only a child process")
-    func resumedTwice() {
-        let exploration = explore(options: .isolated) { scenario in
-            let notebook = Notebook()
-            scenario.task("waiter") {
-                notebook.value = 1
-                await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-                    continuation.resume()
-                    continuation.resume()
-                }
-            }
-        }
-        #expect(exploration.findings.first?.kind == .crash, "\(exploration.text())")
-    }
-
     private actor Locker {
         static let shared = Locker()
 
@@ -329,9 +313,27 @@ struct TaskTests {
 
     // MARK: Limits
 
-    @Test("more tasks than the lab has room for are inconclusive")
-    func tooMany() {
-        let exploration = explore { scenario in
+    @Test("has its known result", arguments: programs)
+    func known(_ program: KnownProgram) { program.check() }
+
+    private static let programs = [
+        KnownProgram(
+            "a continuation that is resumed twice ends only a child process", .crash,
+            options: .isolated
+        ) { scenario in
+            let notebook = Notebook()
+            scenario.task("waiter") {
+                notebook.value = 1
+                await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                    continuation.resume()
+                    continuation.resume()
+                }
+            }
+        },
+        KnownProgram(
+            "more tasks than the lab has room for",
+            noVerdict: "'starter' starts one thread too many"
+        ) { scenario in
             let notebook = Notebook()
             scenario.task("starter") {
                 notebook.value = 1
@@ -339,35 +341,51 @@ struct TaskTests {
                     for _ in 0..<40 { group.addTask {} }
                 }
             }
-        }
-        #expect(exploration.inconclusive == .tooManyThreads(thread: "starter"))
-    }
-
-    @Test("a task that sleeps until a flag is set is inconclusive, and the lab says where")
-    func sleepsInLoop() {
-        let exploration = explore { scenario in
-            let flag = Mutex(false)
-            scenario.thread("setter") { flag.withLock { $0 = true } }
+        },
+        KnownProgram(
+            "a task that sleeps until a flag is set",
+            noVerdict: "\(place(6)) sleeps more often than there is room for, "
+                + "perhaps to wait for a change:"
+        ) { scenario in
+            let flag = Box(Mutex(false))
+            scenario.thread("setter") { flag.value.withLock { $0 = true } }
             scenario.task("poller") {
-                while !flag.withLock({ $0 }) { try? await Task.sleep(for: .milliseconds(1)) }
+                while !flag.value.withLock({ $0 }) { try? await Task.sleep(for: .milliseconds(1)) }
             }
-        }
-        #expect(
-            exploration.uncontrolled?.what
-                == "sleeps more often than there is room for, perhaps to wait for a change",
-            "\(exploration.summary)")
-        #expect(exploration.uncontrolled?.place == place(-7))
-    }
-
-    @Test("a task with a priority that is sent to another actor is inconclusive")
-    func priorityFromElsewhere() throws {
-        let exploration = explore { scenario in
+        },
+        KnownProgram(
+            "a task with a priority that is sent to another actor", noVerdict: "priority",
+            at: "code without debug information"
+        ) { scenario in
             let notebook = Notebook()
             scenario.task("sender") { await Actors.start(notebook) }
-        }
-        let what = try #require(exploration.uncontrolled, "\(exploration.text())").what
-        #expect(what.contains("priority"))
-    }
+        },
+        KnownProgram(
+            "a recursive lock that the starter of an immediate task keeps",
+            noVerdict: "recursive lock"
+        ) { scenario in
+            let lock = NSRecursiveLock()
+            scenario.thread("starter") {
+                lock.withLock { _ = Task.immediate { lock.withLock {} } }
+            }
+        },
+        KnownProgram(
+            "a sleep with a tolerance", noVerdict: "tolerance",
+            at: "code without debug information"
+        ) { scenario in
+            scenario.task("sleeper") {
+                try? await Task.sleep(for: .seconds(1), tolerance: .seconds(1))
+            }
+        },
+        KnownProgram(
+            "a task that only some interleavings start is named as one", .dataRace,
+            threads: ["first", "second", "task 3"]
+        ) { scenario in
+            let notebook = Notebook()
+            scenario.thread("first") { notebook.value = 1 }
+            scenario.thread("second") { if notebook.value == 1 { Task {} } }
+        },
+    ]
 
     @Test(
         "an executor that goes on while its job runs is inconclusive",
@@ -377,39 +395,6 @@ struct TaskTests {
         let (what, place) = try #require(exploration.uncontrolled, "\(exploration.text())")
         #expect(what.contains("executor"))
         #expect(place.hasPrefix("TaskExecutors.swift:"), "\(place)")
-    }
-
-    @Test("a recursive lock that the starter of an immediate task keeps is inconclusive")
-    func recursiveLock() throws {
-        let exploration = explore { scenario in
-            let lock = NSRecursiveLock()
-            scenario.thread("starter") {
-                lock.withLock { _ = Task.immediate { lock.withLock {} } }
-            }
-        }
-        let what = try #require(exploration.uncontrolled, "\(exploration.text())").what
-        #expect(what.contains("recursive lock"))
-    }
-
-    @Test("a sleep with a tolerance is inconclusive")
-    func tolerance() throws {
-        let exploration = explore { scenario in
-            scenario.task("sleeper") {
-                try? await Task.sleep(for: .seconds(1), tolerance: .seconds(1))
-            }
-        }
-        let what = try #require(exploration.uncontrolled, "\(exploration.text())").what
-        #expect(what.contains("tolerance"))
-    }
-
-    @Test("a task that only some interleavings start is named as one")
-    func startedSometimes() {
-        let exploration = explore { scenario in
-            let notebook = Notebook()
-            scenario.thread("first") { notebook.value = 1 }
-            scenario.thread("second") { if notebook.value == 1 { Task {} } }
-        }
-        #expect(exploration.threads == ["first", "second", "task 3"])
     }
 }
 

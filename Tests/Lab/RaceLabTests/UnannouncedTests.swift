@@ -203,16 +203,5 @@
             #expect(exploration.findings.map(\.reason).contains("an update was lost"))
             #expect(try exploration.counterexample() != nil)
         }
-
-        @Test("a variable that is passed to C by pointer is no data race, and gives no verdict")
-        func byPointer() throws {
-            let exploration = explore { scenario in
-                let seed = Seed()
-                scenario.threads("first", "second") { _ = rand_r(&seed.value) }
-            }
-            let (what, place) = try #require(exploration.uncontrolled, "\(exploration.summary)")
-            #expect(what.hasPrefix("passes a variable by pointer"))
-            #expect(place.hasPrefix("UnannouncedTests.swift:"))
-        }
     }
 #endif
