@@ -1,4 +1,3 @@
-import Foundation
 import RaceLab
 import SharedSuite
 
@@ -13,20 +12,16 @@ extension Command {
             are as documented; 1 if a case that is documented to pass fails, or if one that is
             documented to fail passes or fails for another reason.
             """
-    ) { _ in APlusCommand.run() }
-}
-
-/// Promises/A+, clause by clause, on every stage.
-enum APlusCommand {
-    private static let stages = Subject.all(.stage)
-
-    static func run() {
+    ) { _ in
+        let stages = Subject.all(.stage)
         let rows = APlusClause.allCases.map { clause in
             (clause: clause, results: stages.map(clause.results(on:)))
         }
-        print(line([Span("Promises/A+", .title)] + stages.map { Span("\($0)", .title) }))
+        let titles = stages.map { Span("\($0)", .title) }
+        print(APlusCommand.line([Span("Promises/A+", .title)] + titles))
         for (clause, results) in rows {
-            print(line([Span("\(clause.rawValue)  \(clause.title)")] + results.map(cell)))
+            let name = Span("\(clause.rawValue)  \(clause.title)")
+            print(APlusCommand.line([name] + results.map(APlusCommand.cell)))
         }
         print("\nWhat typed Swift cannot express:")
         for (clause, reason) in APlusClause.notExpressible {
@@ -44,13 +39,16 @@ enum APlusCommand {
         let agreement =
             differences.isEmpty
             ? "Every case is as documented." : "\(differences.count) are not as documented."
-        print("\n" + Terminal.fitted(legend) + "\n")
+        print("\n" + Terminal.fitted(APlusCommand.legend) + "\n")
         print(Terminal.fitted("\(counts.joined(separator: ", ")).\n\(agreement)"))
         Terminal.end(with: differences)
     }
+}
 
+/// Promises/A+, clause by clause, on every stage.
+private enum APlusCommand {
     /// The columns are narrower, and names are shortened, if the terminal is narrow.
-    private static func line(_ cells: [Span]) -> String {
+    static func line(_ cells: [Span]) -> String {
         let (name, last, width) = (39, 17, Terminal.width)
         let isWide = name + (cells.count - 2) * 22 + last <= width
         let names = isWide ? name : width / 4
@@ -59,7 +57,7 @@ enum APlusCommand {
         return Terminal.row(cells, [names] + columns + [last])
     }
 
-    private static func cell(_ results: [APlusResult]) -> Span {
+    static func cell(_ results: [APlusResult]) -> Span {
         guard !results.isEmpty else { return Span("–", .state) }
         let passed = results.count { $0.passed }
         let count = "\(passed)/\(results.count)"
@@ -72,7 +70,7 @@ enum APlusCommand {
         return Span("? \(count) unknown", .failure)
     }
 
-    private static let legend =
+    static let legend =
         """
         k/n: k of the n cases pass; in each the promise is settled before, at once or later
         ✓ all pass   ✗ the others fail, for the reason named   – cannot be expressed on this stage

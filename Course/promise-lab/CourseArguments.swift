@@ -27,10 +27,6 @@ extension Argument {
         return option
     }
 
-    static func format(_ formats: [String], excludes: [String] = []) -> Argument {
-        Argument(name: "--format", value: "FORMAT", choices: formats, excludes: excludes)
-    }
-
     static let exercise = Argument(
         name: "N", about: "the number of an exercise, 1 to \(Exercise.all.count)", isRequired: true)
     static let workbook = Argument(

@@ -2,7 +2,8 @@ import Foundation
 import RaceLab
 
 extension Command {
-    private static let format = Argument.format(["text", "json"])
+    private static let format = Argument(
+        name: "--format", value: "FORMAT", choices: ["text", "json"])
 
     static let doctor = Command(
         name: "doctor", summary: "what the lab observes on this machine", arguments: [format],

@@ -11,7 +11,25 @@ extension Command {
             in progress, or solved. The last line says what to do next. Your answers are the files
             in Exercises/Workbook, or in another folder that you name with --workbook.
             """
-    ) { arguments in ExercisesCommand.run(try arguments.workbook()) }
+    ) { arguments in
+        let workbook = try arguments.workbook()
+        let ledger = Ledger(workbook)
+        let roles: [Ledger.State: Span.Role] = [
+            .untouched: .state, .inProgress: .title, .solved: .success,
+        ]
+        let width = min(40, Terminal.width - 45)
+        for exercise in ExercisesCommand.exercises {
+            let state = ledger.state(of: exercise)
+            let isGraded = state != .inProgress || ledger.isGraded(exercise)
+            print(
+                "\(exercise.number)".leftPadded(to: 2)
+                    + "  \(exercise.title.cut(to: width - 1).padded(to: width))"
+                    + (exercise.chapter.map { "chapter \($0)" } ?? "appendix D").padded(to: 13)
+                    + Terminal.painted(state.rawValue, roles[state]!)
+                    + (isGraded ? "" : ", not graded yet"))
+        }
+        print("\n" + ExercisesCommand.nextStep(workbook))
+    }
 
     private static let start = Argument(
         name: "--start", about: "writes its file into the workbook, unless the file exists")
@@ -86,30 +104,11 @@ extension Command {
     }
 }
 
-/// Lists the exercises and the reader's progress.
+/// The reader's progress.
 enum ExercisesCommand {
     /// In the order of the Tutorial, in which exercise 1 is not the first.
-    private static let exercises = Exercise.all.sorted {
+    fileprivate static let exercises = Exercise.all.sorted {
         ($0.chapter ?? .max, $0.number) < ($1.chapter ?? .max, $1.number)
-    }
-
-    static func run(_ workbook: Workbook) {
-        let ledger = Ledger(workbook)
-        let roles: [Ledger.State: Span.Role] = [
-            .untouched: .state, .inProgress: .title, .solved: .success,
-        ]
-        let width = min(40, Terminal.width - 45)
-        for exercise in exercises {
-            let state = ledger.state(of: exercise)
-            print(
-                "\(exercise.number)".leftPadded(to: 2)
-                    + "  \(exercise.title.cut(to: width - 1).padded(to: width))"
-                    + (exercise.chapter.map { "chapter \($0)" } ?? "appendix D").padded(to: 13)
-                    + Terminal.painted(state.rawValue, roles[state]!)
-                    + (state == .inProgress && !ledger.isGraded(exercise)
-                        ? ", not graded yet" : ""))
-        }
-        print("\n" + nextStep(workbook))
     }
 
     static func nextStep(_ workbook: Workbook) -> String {

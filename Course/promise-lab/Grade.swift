@@ -1,6 +1,5 @@
 import Foundation
 import Graders
-import LabPage
 import RaceLab
 
 /// Grades an answer: the reader's own, or any file.

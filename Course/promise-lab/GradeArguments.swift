@@ -13,7 +13,8 @@ extension Command {
     private static let schedule = Argument(
         name: "--schedule", value: "S", about: "the schedule of that interleaving, such as SRR",
         needs: replayed.name)
-    private static let format = Argument.format(["text", "html"], excludes: [replayed.name])
+    private static let format = Argument(
+        name: "--format", value: "FORMAT", choices: ["text", "html"], excludes: [replayed.name])
     private static let megabytes = Argument(
         name: "--megabytes", value: "N",
         about: "the limit on memory for an answer, in addition to the program's (1024; at least "

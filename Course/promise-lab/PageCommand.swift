@@ -98,6 +98,7 @@ enum PageCommand {
                 }
             }
         }
+        // The opening, the races in an order to learn, and the matrix.
         let front: [String: Any] = [
             // Races that are not in the matrix, in columns of their own.
             "examples": [
@@ -114,23 +115,19 @@ enum PageCommand {
             },
             "rows": rows, "toolchain": DoctorCommand.compiler, "details": details,
         ]
-        return Page(
-            title: "A promise in three stages", front: try self.front(front),
-            explorations: explorations)
-    }
-
-    /// The front of the page: the opening, the races in an order to learn, and the matrix.
-    private static func front(_ data: [String: Any]) throws -> Page.Front {
         let json = try JSONSerialization.data(
-            withJSONObject: data, options: [.sortedKeys, .withoutEscapingSlashes])
+            withJSONObject: front, options: [.sortedKeys, .withoutEscapingSlashes])
         let read = { (name: String) in
             let file = Workbook.package.appending(path: "Course/CoursePage/\(name)")
             return try String(contentsOf: file, encoding: .utf8)
         }
-        return Page.Front(
-            scripts: try ["matrix.js", "hazards.js", "scene.js", "opening.js", "front.js"].map(
-                read),
-            style: try read("course.css"), data: String(decoding: json, as: UTF8.self))
+        let scripts = ["matrix.js", "hazards.js", "scene.js", "opening.js", "front.js"]
+        return Page(
+            title: "A promise in three stages",
+            front: Page.Front(
+                scripts: try scripts.map(read), style: try read("course.css"),
+                data: String(decoding: json, as: UTF8.self)),
+            explorations: explorations)
     }
 
     /// - Parameter number: which of the scenarios of a row that has several.

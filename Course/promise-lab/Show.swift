@@ -17,7 +17,8 @@ extension Command {
         about: "explores every order. Without it, interleavings that differ only in the order of "
             + "independent steps are explored once: the verdict is the same, the counts are smaller."
     )
-    private static let format = Argument.format(["text", "markdown", "json", "html"])
+    private static let format = Argument(
+        name: "--format", value: "FORMAT", choices: ["text", "markdown", "json", "html"])
     private static let sample = Argument(
         name: "--sample", value: "N",
         about: "runs N executions that are drawn at random, instead of exploring every "

@@ -9,7 +9,19 @@ struct SubmissionsCommand {
     let reports: URL?
 
     func run(_ folder: URL, _ limits: Limits, afresh: Bool) throws {
-        let submissions = try open(folder)
+        let home = sheet.deletingLastPathComponent()
+        guard FileManager.default.fileExists(atPath: home.path) else {
+            throw Mistake("there is no folder \(home.path) for the sheet")
+        }
+        if let reports {
+            try FileManager.default.createDirectory(at: reports, withIntermediateDirectories: true)
+        }
+        let submissions: Submissions
+        do {
+            submissions = try Submissions(folder, besides: reports)
+        } catch let unreadable as Submissions.Unreadable {
+            throw Mistake(unreadable.description)
+        }
         let journalFile = URL(filePath: sheet.path + ".journal")
         var journal = Journal(journalFile, afresh: afresh)
         var grades = GradeSheet()
@@ -28,21 +40,6 @@ struct SubmissionsCommand {
         progress.end()
         sum(up: grades, fresh: fresh, journalFile)
         tellOfStrangers(in: submissions)
-    }
-
-    private func open(_ folder: URL) throws -> Submissions {
-        let home = sheet.deletingLastPathComponent()
-        guard FileManager.default.fileExists(atPath: home.path) else {
-            throw Mistake("there is no folder \(home.path) for the sheet")
-        }
-        if let reports {
-            try FileManager.default.createDirectory(at: reports, withIntermediateDirectories: true)
-        }
-        do {
-            return try Submissions(folder, besides: reports)
-        } catch let unreadable as Submissions.Unreadable {
-            throw Mistake(unreadable.description)
-        }
     }
 
     private static func passed(_ grades: [Grade]) -> String {
