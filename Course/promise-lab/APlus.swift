@@ -1,10 +1,9 @@
-import Foundation
 import RaceLab
 import SharedSuite
 
 extension Command {
     static let aplus = Command(
-        "aplus", "Promises/A+, clause by clause",
+        name: "aplus", summary: "Promises/A+, clause by clause",
         help: """
             Tests the clauses of Promises/A+ 1.1 that have a meaning in typed Swift, on every stage.
             Each is tested in many cases, with the promise settled before its handlers are
@@ -13,59 +12,52 @@ extension Command {
             are as documented; 1 if a case that is documented to pass fails, or if one that is
             documented to fail passes or fails for another reason.
             """
-    ) { _ in APlusCommand.run() }
+    ) { _ in
+        let stages = Subject.all(.stage)
+        let rows = APlusClause.allCases.map { clause in
+            (clause: clause, results: stages.map(clause.results(on:)))
+        }
+        let titles = stages.map { Span("\($0)", .title) }
+        print(APlusCommand.line([Span("Promises/A+", .title)] + titles))
+        for (clause, results) in rows {
+            let name = Span("\(clause.rawValue)  \(clause.title)")
+            print(APlusCommand.line([name] + results.map(APlusCommand.cell)))
+        }
+        print("\nWhat typed Swift cannot express:")
+        for (clause, reason) in APlusClause.notExpressible {
+            print(Terminal.hanging(clause.padded(to: 9), reason))
+        }
+        let differences = rows.flatMap { clause, results in
+            zip(stages, results).flatMap { stage, results in
+                results.compactMap(\.difference).map { "\(clause.rawValue) on \(stage): \($0)" }
+            }
+        }
+        let counts = stages.indices.map { index in
+            let results = rows.flatMap { $0.results[index] }
+            return "\(stages[index]) passes \(results.count { $0.passed }) of \(results.count)"
+        }
+        let agreement =
+            differences.isEmpty
+            ? "Every case is as documented." : "\(differences.count) are not as documented."
+        print("\n" + Terminal.fitted(APlusCommand.legend) + "\n")
+        print(Terminal.fitted("\(counts.joined(separator: ", ")).\n\(agreement)"))
+        Terminal.end(with: differences)
+    }
 }
 
 /// Promises/A+, clause by clause, on every stage.
-enum APlusCommand {
-    private struct Row {
-        let clause: APlusClause
-        let results: [Subject: [APlusResult]]
+private enum APlusCommand {
+    /// The columns are narrower, and names are shortened, if the terminal is narrow.
+    static func line(_ cells: [Span]) -> String {
+        let (name, last, width) = (39, 17, Terminal.width)
+        let isWide = name + (cells.count - 2) * 22 + last <= width
+        let names = isWide ? name : width / 4
+        let column = isWide ? 22 : (width - names - 8) / 2
+        let columns = Array(repeating: column, count: cells.count - 2)
+        return Terminal.row(cells, [names] + columns + [last])
     }
 
-    private static let stages = Subject.all(.stage)
-    private static let nameWidth = 39
-    private static let columnWidth = 22
-
-    static func run() {
-        let rows = APlusClause.allCases.map { clause in
-            Row(
-                clause: clause,
-                results: Dictionary(
-                    uniqueKeysWithValues: stages.map { ($0, clause.results(on: $0)) }))
-        }
-        let differences = rows.flatMap(differences)
-        print(line(Span("Promises/A+", .title), stages.map { Span("\($0)", .title) }))
-        for row in rows { print(line(row)) }
-        print(
-            "\n\(notExpressible)\n\n\(Terminal.fitted(legend))\n\n"
-                + Terminal.fitted(summary(rows, differences.count)))
-        Terminal.end(with: differences)
-    }
-
-    // MARK: Writing
-
-    private static func line(_ row: Row) -> String {
-        line(
-            Span("\(row.clause.rawValue)  \(row.clause.title)"),
-            stages.map { cell(row.results[$0]!) })
-    }
-
-    /// The names are shortened if the terminal is narrow.
-    private static func line(_ name: Span, _ cells: [Span]) -> String {
-        let wanted = nameWidth + (cells.count - 1) * columnWidth + 17
-        let (names, columns) =
-            wanted <= Terminal.width
-            ? (nameWidth, columnWidth)
-            : (Terminal.width / 4, (Terminal.width - Terminal.width / 4 - 8) / 2)
-        let widths = cells.indices.map { $0 < cells.count - 1 ? columns : 17 }
-        let spans = zip([name] + cells, [names] + widths).flatMap { span, width in
-            [span].cut(to: width - 1).padded(to: width)
-        }
-        return Terminal.text(Report(lines: [spans.trimmedAtEnd]))
-    }
-
-    private static func cell(_ results: [APlusResult]) -> Span {
+    static func cell(_ results: [APlusResult]) -> Span {
         guard !results.isEmpty else { return Span("–", .state) }
         let passed = results.count { $0.passed }
         let count = "\(passed)/\(results.count)"
@@ -78,34 +70,9 @@ enum APlusCommand {
         return Span("? \(count) unknown", .failure)
     }
 
-    private static var notExpressible: String {
-        let rows = APlusClause.notExpressible.map { clause, reason in
-            Terminal.hanging(clause.padded(to: 9), reason)
-        }
-        return "What typed Swift cannot express:\n" + rows.joined(separator: "\n")
-    }
-
-    private static let legend =
+    static let legend =
         """
         k/n: k of the n cases pass; in each the promise is settled before, at once or later
         ✓ all pass   ✗ the others fail, for the reason named   – cannot be expressed on this stage
         """
-
-    private static func summary(_ rows: [Row], _ differing: Int) -> String {
-        let counts = stages.map { stage in
-            let results = rows.flatMap { $0.results[stage]! }
-            return "\(stage) passes \(results.count { $0.passed }) of \(results.count)"
-        }
-        let agreement =
-            differing == 0 ? "Every case is as documented." : "\(differing) are not as documented."
-        return "\(counts.joined(separator: ", ")).\n\(agreement)"
-    }
-
-    private static func differences(_ row: Row) -> [String] {
-        stages.flatMap { stage in
-            row.results[stage]!.compactMap(\.difference).map {
-                "promise-lab: \(row.clause.rawValue) on \(stage): \($0)"
-            }
-        }
-    }
 }

@@ -13,8 +13,8 @@ struct Unfinished: Error, CustomStringConvertible {
 /// The arguments that were typed after a command, checked against its description.
 struct Arguments: Sendable {
     private let command: Command
-    /// In the order in which they were typed, each with the name of its argument.
-    private var values: [(name: String, text: String)] = []
+    /// In the order in which they were typed.
+    private(set) var values: [(argument: Argument, text: String)] = []
 
     /// - Throws: ``Mistake`` for an argument that the command does not have, that contradicts
     ///   another one, or that is missing.
@@ -30,7 +30,16 @@ struct Arguments: Sendable {
             }
         }
         try add(words: positional)
-        try checkContradictions()
+        for option in command.arguments where has(option) {
+            if let other = option.excludes.first(where: has) {
+                throw Mistake(
+                    "\(other) and \(option.name) cannot be used together; nothing was done")
+            }
+            if let other = option.needs, !has(other) {
+                throw Mistake("\(option.name) is useful only together with \(other)")
+            }
+        }
+        for (argument, text) in values { try argument.check(text) }
         for argument in command.arguments where argument.isRequired {
             let excluding = command.arguments.filter { $0.excludes.contains(argument.name) }
             if !excluding.contains(where: has) { _ = try required(argument) }
@@ -47,14 +56,14 @@ struct Arguments: Sendable {
         }
         if has(option), !option.isRepeatable { throw Mistake("\(name) can be used only once") }
         let isJoined = name.count < word.count
-        if option.isFlag {
+        if option.value == nil {
             if isJoined { throw Mistake("\(name) takes no value") }
-            return values.append((name, ""))
+            return values.append((option, ""))
         }
         guard let text = isJoined ? String(word.dropFirst(name.count + 1)) : rest.popFirst() else {
             throw Mistake("\(name) takes \(option.takes)")
         }
-        values.append((name, text))
+        values.append((option, text))
     }
 
     /// If there are fewer words than the command can take, those that may be absent come last.
@@ -67,32 +76,17 @@ struct Arguments: Sendable {
                 if surplus <= 0 { continue }
                 surplus -= 1
             }
-            if let word = rest.popFirst() { values.append((argument.name, word)) }
+            if let word = rest.popFirst() { values.append((argument, word)) }
         }
         guard let word = rest.first else { return }
         throw Mistake("unexpected argument '\(word)'\(hint)")
-    }
-
-    private func checkContradictions() throws {
-        for option in command.arguments where has(option) {
-            if let other = option.excludes.first(where: has) {
-                throw Mistake(
-                    "\(other) and \(option.name) cannot be used together; nothing was done")
-            }
-            if let other = option.needs, !has(other) {
-                throw Mistake("\(option.name) is useful only together with \(other)")
-            }
-        }
-        for value in values {
-            try command.arguments.first { $0.name == value.name }?.check(value.text)
-        }
     }
 
     private var hint: String {
         " (see promise-lab help\(command.isInternal ? "" : " \(command.name)"))"
     }
 
-    private func has(_ name: String) -> Bool { values.contains { $0.name == name } }
+    private func has(_ name: String) -> Bool { self[name] != nil }
 
     // MARK: What the command reads
 
@@ -100,9 +94,9 @@ struct Arguments: Sendable {
     func has(_ argument: Argument) -> Bool { has(argument.name) }
 
     /// The word, or the value of the option; `nil` if it was not typed.
-    subscript(argument: Argument) -> String? {
-        values.first { $0.name == argument.name }?.text
-    }
+    subscript(argument: Argument) -> String? { self[argument.name] }
+
+    subscript(name: String) -> String? { values.first { $0.argument.name == name }?.text }
 
     /// Like the subscript, for an argument without which the command cannot run.
     func required(_ argument: Argument) throws -> String {
@@ -111,12 +105,6 @@ struct Arguments: Sendable {
             argument.isOption
                 ? "\(argument.name) is missing; it takes \(argument.takes)"
                 : "missing argument: \(argument.takes)")
-    }
-
-    /// Makes something of each argument that has this meaning, in the order in which they were
-    /// typed.
-    func compactMap<Result>(_ meaning: (_ name: String, _ text: String) -> Result?) -> [Result] {
-        values.compactMap(meaning)
     }
 
     /// The value of an option that takes a number; without it, the default.

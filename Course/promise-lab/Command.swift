@@ -4,23 +4,12 @@ struct Command: Sendable {
     let name: String
     /// A line of the overview. Empty for a command that only promise-lab itself starts: no help
     /// lists it.
-    let summary: String
-    let arguments: [Argument]
+    var summary = ""
+    var arguments: [Argument] = []
     /// Paragraphs of prose, with an empty line between two. A paragraph that is indented is one of
     /// commands to copy.
-    let help: String
+    var help = ""
     let run: @Sendable (Arguments) throws -> Void
-
-    init(
-        _ name: String, _ summary: String = "", _ arguments: [Argument] = [], help: String = "",
-        run: @escaping @Sendable (Arguments) throws -> Void
-    ) {
-        self.name = name
-        self.summary = summary
-        self.arguments = arguments
-        self.help = help
-        self.run = run
-    }
 
     var isInternal: Bool { summary.isEmpty }
 }
@@ -45,33 +34,7 @@ struct Argument: Sendable {
     /// Whether an option may be given more than once.
     var isRepeatable = false
 
-    /// An argument without a name of an option, such as the id of a hazard.
-    static func word(
-        _ name: String, _ about: String = "", choices: [String] = [], isRequired: Bool = true
-    ) -> Argument {
-        Argument(name: name, about: about, choices: choices, isRequired: isRequired)
-    }
-
-    /// An option without a value.
-    static func flag(
-        _ name: String, _ about: String, excludes: [String] = [], needs: String? = nil
-    ) -> Argument {
-        Argument(name: name, about: about, excludes: excludes, needs: needs)
-    }
-
-    /// An option with a value.
-    static func option(
-        _ name: String, _ value: String, _ about: String = "", choices: [String] = [],
-        isRequired: Bool = false, excludes: [String] = [], needs: String? = nil,
-        isRepeatable: Bool = false
-    ) -> Argument {
-        Argument(
-            name: name, value: value, about: about, choices: choices, isRequired: isRequired,
-            excludes: excludes, needs: needs, isRepeatable: isRepeatable)
-    }
-
     var isOption: Bool { name.hasPrefix("-") }
-    var isFlag: Bool { isOption && value == nil }
 
     /// `stage` for `--stage`, `demo` for `DEMO`.
     private var noun: String { name.drop { $0 == "-" }.lowercased() }

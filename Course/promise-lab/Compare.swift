@@ -2,13 +2,13 @@ import RaceLab
 import SharedSuite
 
 extension Command {
-    private static let first = Argument.word(
-        "A", "a module of a stage or step, or a design, such as BoltsStyle", isRequired: false)
-    private static let second = Argument.word("B", "another one", isRequired: false)
+    private static let first = Argument(
+        name: "A", about: "a module of a stage or step, or a design, such as BoltsStyle")
+    private static let second = Argument(name: "B", about: "another one")
 
     static let compare = Command(
-        "compare", "the same race on two subjects",
-        [first, second, .hazard] + Argument.subjects,
+        name: "compare", summary: "the same race on two subjects",
+        arguments: [first, second, .hazard] + Argument.subjects,
         help: """
             Shows a race on two subjects side by side, with the interleavings that show would print.
             Each row is a step: the letter of its thread, as in a schedule, the line number, and the
@@ -21,7 +21,11 @@ extension Command {
             The exit status is 0, whether they survive or fail.
             """
     ) { arguments in
-        let named = try [first, second].compactMap { arguments[$0] }.map(subject)
+        let names = Subject.all.map(\.name).joined(separator: ", ")
+        let named = try [first, second].compactMap { arguments[$0] }.map { name in
+            if let subject = Subject(named: name) { return subject }
+            throw Mistake("there is no '\(name)' to compare; there are \(names)")
+        }
         let subjects = arguments.subjects + named
         guard subjects.count == 2 else {
             throw Mistake(
@@ -29,14 +33,13 @@ extension Command {
                     ? "compare takes two subjects, not \(subjects.count)"
                     : "missing argument: what to compare, two of \(names)")
         }
-        try CompareCommand.run(arguments.hazard(), on: subjects)
-    }
-
-    private static let names = Subject.all.map(\.name).joined(separator: ", ")
-
-    private static func subject(_ name: String) throws -> Subject {
-        if let subject = Subject(named: name) { return subject }
-        throw Mistake("there is no '\(name)' to compare; there are \(names)")
+        let hazard = try arguments.hazard()
+        guard let race = hazard as? any Race else {
+            throw Mistake("\(hazard.id) has one thread only: there are no interleavings to compare")
+        }
+        try checkExploring()
+        let sides = try subjects.map { try CompareCommand.side(race, $0) }
+        print(CompareCommand.text(race, sides[0], sides[1]))
     }
 }
 
@@ -49,22 +52,15 @@ enum CompareCommand {
         let trace: Exploration.Trace
     }
 
-    static func run(_ hazard: any Hazard, on subjects: [Subject]) throws {
-        guard let race = hazard as? any Race else {
-            throw Mistake("\(hazard.id) has one thread only: there are no interleavings to compare")
-        }
-        try checkExploring()
-        let sides = try subjects.map { try side(race, $0) }
-        print(text(race, sides[0], sides[1]))
-    }
-
     static func text(_ race: any Race, _ left: Side, _ right: Side) -> String {
-        let title = Terminal.wrapped("\(race.id) · \(race.name)", .title)
-        let story = Terminal.wrapped(race.storyOfOne)
-        let halves = Terminal.text(
-            Exploration.SideBySide(half(left), half(right)).report(width: Terminal.tableWidth))
-        let replays = [left, right].map { ShowCommand.replayLine(race, $0.subject, $0.trace) }
-        return ([title, story, "", halves, ""] + replays).joined(separator: "\n")
+        let halves = Exploration.SideBySide(half(left), half(right))
+        return [
+            Terminal.wrapped("\(race.id) · \(race.name)", .title),
+            Terminal.wrapped(race.storyOfOne), "",
+            Terminal.text(halves.report(width: Terminal.tableWidth)), "",
+            ShowCommand.replayLine(race, left.subject, left.trace),
+            ShowCommand.replayLine(race, right.subject, right.trace),
+        ].joined(separator: "\n")
     }
 
     static func side(_ race: any Race, _ subject: Subject) throws -> Side {
@@ -97,16 +93,12 @@ enum CompareCommand {
 
     private static func half(_ side: Side) -> Exploration.SideBySide.Half {
         let count = "\(side.exploration.failing) of \(side.exploration.explored) interleavings fail"
+        let survival =
+            side.trace.findings.first.map { "✓ survives; judged in another row: \($0)" }
+            ?? "✓ every check holds; this is one of them"
         return Exploration.SideBySide.Half(
-            heading: ["\(side.subject)", count], side.trace, verdict: verdict(side),
+            heading: ["\(side.subject)", count], side.trace,
+            verdict: side.finding.map { "✗ \($0)" } ?? survival,
             side.finding == nil ? .success : .failure)
-    }
-
-    private static func verdict(_ side: Side) -> String {
-        if let finding = side.finding { return "✗ \(finding)" }
-        guard let remark = side.trace.findings.first else {
-            return "✓ every check holds; this is one of them"
-        }
-        return "✓ survives; judged in another row: \(remark)"
     }
 }

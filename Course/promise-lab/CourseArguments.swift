@@ -5,37 +5,36 @@ import SharedSuite
 
 /// Arguments that several commands have.
 extension Argument {
-    static let hazard = word("ID", "the id of a hazard, such as R01")
-    static let only = option(
-        "--only", "IDS", "ids of hazards, such as R01,R05: nothing else is run")
-
-    /// What a hazard runs on: a stage, or a step or a design instead.
-    static let subject = Subject.Kind.allCases.map { kind in
-        Argument.subject(kind, excludes: Subject.Kind.allCases.map(\.option))
-    }
+    static let hazard = Argument(
+        name: "ID", about: "the id of a hazard, such as R01", isRequired: true)
+    static let only = Argument(
+        name: "--only", value: "IDS",
+        about: "ids of hazards, such as R01,R05: nothing else is run")
 
     /// Each command that compares takes two of them.
-    static let subjects = Subject.Kind.allCases.map { Argument.subject($0, excludes: nil) }
-
-    /// - Parameter options: the options of which only one can be used; `nil` if several can.
-    private static func subject(_ kind: Subject.Kind, excludes options: [String]?) -> Argument {
-        option(
-            kind.option, kind == .stage ? "N" : kind == .step ? "A" : "NAME",
-            choices: Subject.all(kind).map(\.word),
-            isRequired: options != nil && kind == .stage,
-            excludes: options.map { Array($0.prefix { $0 != kind.option }) } ?? [],
-            isRepeatable: options == nil)
+    static let subjects = Subject.Kind.allCases.map { kind in
+        Argument(
+            name: kind.option, value: kind == .stage ? "N" : kind == .step ? "A" : "NAME",
+            choices: Subject.all(kind).map(\.word), isRepeatable: true)
     }
 
-    static func format(_ formats: [String], excludes: [String] = []) -> Argument {
-        option("--format", "FORMAT", choices: formats, excludes: excludes)
+    /// What a hazard runs on: a stage, or a step or a design instead.
+    static let subject = subjects.enumerated().map { index, option in
+        var option = option
+        option.isRequired = index == 0
+        option.excludes = subjects.prefix(index).map(\.name)
+        option.isRepeatable = false
+        return option
     }
 
-    static let exercise = word("N", "the number of an exercise, 1 to \(Exercise.all.count)")
-    static let workbook = option(
-        "--workbook", "FOLDER", "a folder of answers, instead of Exercises/Workbook")
-    static let seconds = option(
-        "--seconds", "N", "the limit on processor time for one interleaving (8)")
+    static let exercise = Argument(
+        name: "N", about: "the number of an exercise, 1 to \(Exercise.all.count)", isRequired: true)
+    static let workbook = Argument(
+        name: "--workbook", value: "FOLDER",
+        about: "a folder of answers, instead of Exercises/Workbook")
+    static let seconds = Argument(
+        name: "--seconds", value: "N",
+        about: "the limit on processor time for one interleaving (8)")
 }
 
 /// - Throws: ``Unfinished`` where nothing can be explored, as in a release build.
@@ -55,12 +54,10 @@ extension Arguments {
     func hazard() throws -> any Hazard { try hazard(required(.hazard)) }
 
     private func hazard(_ id: String) throws -> any Hazard {
-        guard let hazard = Catalogue.hazard(id) else {
-            throw Mistake(
-                "there is no hazard '\(id)'; promise-lab list shows all of them, from "
-                    + "\(Catalogue.all[0].id) to \(Catalogue.all.last!.id)")
-        }
-        return hazard
+        if let hazard = Catalogue.hazard(id) { return hazard }
+        throw Mistake(
+            "there is no hazard '\(id)'; promise-lab list shows all of them, from "
+                + "\(Catalogue.all[0].id) to \(Catalogue.all.last!.id)")
     }
 
     /// The hazards that `--only` names; without it, all.
@@ -76,19 +73,17 @@ extension Arguments {
 
     /// What the options name, in the order in which they were typed.
     var subjects: [Subject] {
-        compactMap { name, text in
-            Subject.Kind.allCases.first { $0.option == name }.flatMap { Subject($0, text) }
+        values.compactMap { argument, word in
+            Subject.all.first { $0.kind.option == argument.name && $0.word == word }
         }
     }
 
     func exercise() throws -> Exercise {
         let word = try required(.exercise)
-        guard let exercise = Int(word).flatMap(Exercise.init(number:)) else {
-            throw Mistake(
-                "there is no exercise '\(word)'; there are 1 to \(Exercise.all.count) "
-                    + "(see promise-lab exercises)")
-        }
-        return exercise
+        if let exercise = Int(word).flatMap(Exercise.init(number:)) { return exercise }
+        throw Mistake(
+            "there is no exercise '\(word)'; there are 1 to \(Exercise.all.count) "
+                + "(see promise-lab exercises)")
     }
 
     /// The workbook that `--workbook` names; without it, the reader's own.

@@ -3,7 +3,8 @@ import RaceLab
 
 extension Command {
     static let demo = Command(
-        "demo", "runs the article's own example", [.word("DEMO", choices: ["http"])],
+        name: "demo", summary: "runs the article's own example",
+        arguments: [Argument(name: "DEMO", choices: ["http"], isRequired: true)],
         help: """
             Runs the article's own example: two HTTP requests, the second started by the first, and
             one `error` at the end. The requests go to a server on the loopback interface, which the
@@ -11,33 +12,25 @@ extension Command {
             one queue) and on Stage 3: with a working server, with a server that fails, without a
             server, and with a server that does not answer.
             """
-    ) { _ in try DemoCommand.run() }
-}
-
-/// Runs the article's own example on Stage 2 and on Stage 3.
-enum DemoCommand {
-    static func run() throws {
-        print(
-            Terminal.wrapped(
-                "The article's own example: two HTTP requests, the second started by the first, "
-                    + "and one `error` at the end. The server listens on the loopback interface."))
+    ) { _ in
+        let title =
+            "The article's own example: two HTTP requests, the second started by the first, and one "
+            + "`error` at the end. The server listens on the loopback interface."
+        print(Terminal.wrapped(title))
         for stage in Episode.Stage.allCases {
             let manner = stage == .handlers ? "everything on one queue" : "on any thread"
             print("\n" + Terminal.painted("\(stage.rawValue), \(manner)", .title))
-            for example in Episode.Case.allCases { try show(example, on: stage) }
-        }
-    }
-
-    private static func show(_ example: Episode.Case, on stage: Episode.Stage) throws {
-        guard let episode = try Episode.run(example, on: stage, patience: 1) else {
-            throw Unfinished("'\(example.rawValue)' did not finish within a minute")
-        }
-        print("\n    \(example.rawValue)")
-        for (index, event) in episode.events.enumerated() {
-            print(
-                Terminal.hanging(
-                    "\(index + 1)".leftPadded(to: 6) + "  " + event.source.rawValue.padded(to: 10),
-                    event.text))
+            for example in Episode.Case.allCases {
+                guard let episode = try Episode.run(example, on: stage, patience: 1) else {
+                    throw Unfinished("'\(example.rawValue)' did not finish within a minute")
+                }
+                print("\n    \(example.rawValue)")
+                for (index, event) in episode.events.enumerated() {
+                    let number = "\(index + 1)".leftPadded(to: 6)
+                    let source = event.source.rawValue.padded(to: 10)
+                    print(Terminal.hanging("\(number)  \(source)", event.text))
+                }
+            }
         }
     }
 }

@@ -2,10 +2,11 @@ import Foundation
 import RaceLab
 
 extension Command {
-    private static let format = Argument.format(["text", "json"])
+    private static let format = Argument(
+        name: "--format", value: "FORMAT", choices: ["text", "json"])
 
     static let doctor = Command(
-        "doctor", "what the lab observes on this machine", [format],
+        name: "doctor", summary: "what the lab observes on this machine", arguments: [format],
         help: """
             Prints the versions of the compiler, the standard library, the processor and the kernel.
             For each family of functions it tries whether the lab observes it: it explores a tiny
@@ -16,53 +17,41 @@ extension Command {
             not available.
             """
     ) { arguments in
-        exit(try DoctorCommand.run(asJSON: arguments[format] == "json"))
+        // Exploring is not available: the command does not apply.
+        if let unavailable = Exploration.unavailable { throw Mistake(unavailable) }
+        let report = DoctorCommand.Report()
+        if arguments[format] == "json" {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            print(String(decoding: try encoder.encode(report), as: UTF8.self))
+        } else {
+            for (title, version) in [
+                ("compiler", report.compiler), ("standard library", report.standardLibrary),
+                ("processor", report.processor), ("kernel", report.kernel),
+            ] {
+                print(Terminal.hanging(title.padded(to: 18), version))
+            }
+            print("")
+            for line in DoctorCommand.table(of: report.families) { print(line) }
+        }
+        exit(DoctorCommand.status(of: report.families))
     }
 }
 
 /// What the lab observes with the installed toolchain.
 enum DoctorCommand {
-    private struct Report: Encodable {
+    fileprivate struct Report: Encodable {
         let kind = "doctor"
         let version = 2
-        let compiler: String
-        let standardLibrary: String
-        let processor: String
-        let kernel: String
-        let families: [Exploration.Family]
-    }
-
-    /// Returns the exit status: 1 if the lab does not observe a family.
-    static func run(asJSON: Bool) throws -> Int32 {
-        // Exploring is not available: the command does not apply.
-        if let unavailable = Exploration.unavailable { throw Mistake(unavailable) }
-        let report = Report(
-            compiler: compiler, standardLibrary: "\(_SwiftStdlibVersion.current)",
-            processor: processor, kernel: kernel, families: Exploration.families())
-        print(asJSON ? try json(report) : text(report), terminator: "")
-        return status(of: report.families)
+        let compiler = DoctorCommand.compiler
+        let standardLibrary = "\(_SwiftStdlibVersion.current)"
+        let processor = DoctorCommand.processor
+        let kernel = "\(text(name.sysname)) \(text(name.release))"
+        let families = Exploration.families()
     }
 
     static func status(of families: [Exploration.Family]) -> Int32 {
         families.allSatisfy(\.isObserved) ? 0 : 1
-    }
-
-    private static func json(_ report: Report) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(report), as: UTF8.self) + "\n"
-    }
-
-    private static func text(_ report: Report) -> String {
-        var lines = [
-            Terminal.hanging("compiler          ", report.compiler),
-            Terminal.hanging("standard library  ", report.standardLibrary),
-            Terminal.hanging("processor         ", report.processor),
-            Terminal.hanging("kernel            ", report.kernel),
-            "",
-        ]
-        lines += table(of: report.families)
-        return lines.joined(separator: "\n") + "\n"
     }
 
     static func table(of families: [Exploration.Family]) -> [String] {
@@ -72,16 +61,13 @@ enum DoctorCommand {
             return Terminal.wrapped("\(mark) \(family.name)\(reason)", margin: 2)
         }
         let missing = families.count { !$0.isObserved }
+        let start = "The lab does not observe \(missing) of \(families.count) families"
         let sum =
-            if missing == 0 {
-                "The lab observes all \(families.count) families."
-            } else if families.allSatisfy(\.usesAreNoticed) {
-                "The lab does not observe \(missing) of \(families.count) families. Code that uses "
-                    + "one of them gets no verdict."
-            } else {
-                "The lab does not observe \(missing) of \(families.count) families, and does not "
-                    + "notice who uses them. No code gets a verdict."
-            }
+            missing == 0
+            ? "The lab observes all \(families.count) families."
+            : families.allSatisfy(\.usesAreNoticed)
+                ? "\(start). Code that uses one of them gets no verdict."
+                : "\(start), and does not notice who uses them. No code gets a verdict."
         return rows + ["", Terminal.wrapped(sum)]
     }
 
@@ -108,17 +94,16 @@ enum DoctorCommand {
         let model = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8))?
             .split(separator: "\n").first { $0.hasPrefix("model name") }?
             .split(separator: ":").last
-        return "\(name.machine)" + (model.map { ",\($0)" } ?? "")
+        return text(name.machine) + (model.map { ",\($0)" } ?? "")
     }
 
-    private static var kernel: String { "\(name.system) \(name.release)" }
-
-    private static var name: (machine: String, system: String, release: String) {
+    private static var name: utsname {
         var name = utsname()
         uname(&name)
-        func text(_ field: some Any) -> String {
-            withUnsafeBytes(of: field) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-        }
-        return (text(name.machine), text(name.sysname), text(name.release))
+        return name
+    }
+
+    private static func text(_ field: some Any) -> String {
+        withUnsafeBytes(of: field) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }
 }

@@ -1,77 +1,80 @@
 import Foundation
 import Graders
-import LabPage
 import RaceLab
 
 /// Grades an answer: the reader's own, or any file.
-enum GradeCommand {
-    static func run(_ exercise: Exercise, _ workbook: Workbook, _ file: URL?, _ limits: Limits)
-        throws
-    {
-        Interruption.cleanUpWhenItComes()
-        let progress = Progress()
-        progress.now("exercise \(exercise.number): compiling and exploring")
-        let grade =
-            file.map { grader(limits, Terminal.tableWidth).grade(exercise, $0) }
-            ?? Self.grade(exercise, workbook, limits)
-        progress.end()
-        print(text(of: grade, exercise, file ?? workbook.file(exercise)), terminator: "")
+struct GradeCommand {
+    let exercise: Exercise
+    let workbook: Workbook
+    /// The file of the answer, if it is not the one in the workbook.
+    var file: URL?
+    var limits = Limits()
+
+    private var answer: URL { file ?? workbook.file(exercise) }
+    private var grader: Grader { GradeCommand.grader(limits, Terminal.tableWidth) }
+
+    static func grader(_ limits: Limits, _ tableWidth: Int = TableWidth.usual) -> Grader {
+        Grader(
+            command: Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0]),
+            limits: limits, tableWidth: tableWidth)
+    }
+
+    func run() throws {
+        let grade = gradeWithProgress()
+        print(text(of: grade), terminator: "")
         if case .unavailable(let why) = grade.result { throw Unfinished(why) }
-        if grade.isPassed, file == nil {
-            print("\n" + Terminal.wrapped(ExercisesCommand.nextStep(Ledger(workbook), workbook)))
-        }
+        if grade.isPassed, file == nil { print("\n" + ExercisesCommand.nextStep(workbook)) }
         if !grade.isPassed, grade.result != .notAttempted { exit(1) }
+    }
+
+    private func gradeWithProgress() -> Grade {
+        let progress = Progress("exercise \(exercise.number): compiling and exploring")
+        defer { progress.end() }
+        return grade()
+    }
+
+    /// An answer in the workbook is noted in the ledger.
+    func grade() -> Grade {
+        if let file { return grader.grade(exercise, file) }
+        let grade = grader.grade(exercise, in: workbook)
+        var ledger = Ledger(workbook)
+        ledger.note(grade, of: exercise)
+        ledger.save()
+        return grade
     }
 
     /// Writes a page for the first requirement that is not met. If that is a schedule to find, the
     /// page has every interleaving to play with.
-    static func page(
-        _ exercise: Exercise, _ workbook: Workbook, _ file: URL?, _ limits: Limits,
-        to output: String?
-    ) throws {
-        Interruption.cleanUpWhenItComes()
-        let answer = file ?? workbook.file(exercise)
-        let progress = Progress()
-        defer { progress.end() }
-        progress.now("exercise \(exercise.number): compiling and exploring")
-        let grade =
-            file.map { grader(limits).grade(exercise, $0) }
-            ?? Self.grade(exercise, workbook, limits)
+    func page(to output: String?) throws {
+        let grade = gradeWithProgress()
+        let refusal = { (why: String) in
+            Unfinished("there is no page, because \(why):\n" + text(of: grade))
+        }
         guard case .failed(let failure) = grade.result,
             failure.failing != nil || failure.isAboutSchedule,
             let requirement = grade.unmet.flatMap(exercise.requirement)
-        else {
-            throw Unfinished(
-                "there is no page, because no requirement fails in an interleaving:\n"
-                    + text(of: grade, exercise, answer))
+        else { throw refusal("no requirement fails in an interleaving") }
+        if failure.reason == "crash" {
+            throw refusal(
+                "an interleaving ends the process that would record it. It is the one in this "
+                    + "table")
         }
-        guard failure.reason != "crash" else {
-            throw Unfinished(
-                "there is no page, because an interleaving ends the process that would record "
-                    + "it. It is the one in this table:\n" + text(of: grade, exercise, answer))
-        }
-        progress.now("exercise \(exercise.number): every interleaving of \(requirement.id)")
-        let again = gradeCommand(exercise, answer) + " --replay \(requirement.id)"
-        do {
-            let page = try grader(limits).page(exercise, answer, requirement, command: again)
-            try PageCommand.write(page, to: output)
-        } catch let refusal as Grader.Refusal {
-            throw Unfinished(refusal.description)
-        }
+        let progress = Progress(
+            "exercise \(exercise.number): every interleaving of \(requirement.id)")
+        defer { progress.end() }
+        let again = "\(words) --replay \(requirement.id)"
+        try PageCommand.write(
+            grader.page(exercise, answer, requirement, command: again), to: output)
     }
 
-    static func replay(
-        _ exercise: Exercise, _ file: URL, _ id: String, _ schedule: String, _ limits: Limits
-    ) throws {
-        Interruption.cleanUpWhenItComes()
+    func replay(_ id: String, _ schedule: String) throws {
         guard let requirement = exercise.requirement(id) else {
             let ids = exercise.requirements.map(\.id).joined(separator: ", ")
             throw Mistake("exercise \(exercise.number) has nothing called '\(id)'; it has \(ids)")
         }
         do {
-            let (table, verdict) = try grader(limits, Terminal.tableWidth).replay(
-                exercise, file, requirement, schedule)
-            print(Terminal.wrapped(heading(requirement)))
+            let (table, verdict) = try grader.replay(exercise, answer, requirement, schedule)
+            print(Terminal.wrapped(GradeCommand.heading(requirement)))
             print("\n\(Terminal.text(table))\n")
             for sentence in verdict { print(Terminal.wrapped([sentence])) }
         } catch let refusal as Grader.Refusal {
@@ -80,47 +83,34 @@ enum GradeCommand {
     }
 
     /// Grades everything in a workbook that is no longer an unchanged stub.
-    static func runAll(_ workbook: Workbook, _ limits: Limits) throws {
-        Interruption.cleanUpWhenItComes()
+    static func runAll(_ workbook: Workbook, _ limits: Limits) {
         let attempted = Exercise.all.filter { !workbook.isUntouched($0) }
         if attempted.isEmpty { print("Nothing has been attempted yet: promise-lab exercises") }
-        var failed = 0
+        var failed = false
         for exercise in attempted {
-            let grade = grade(exercise, workbook, limits)
-            print(title(of: exercise, grade))
-            if !grade.isPassed { failed += 1 }
+            let command = GradeCommand(exercise: exercise, workbook: workbook, limits: limits)
+            let grade = command.grade()
+            print(command.title(of: grade))
+            if !grade.isPassed { failed = true }
         }
-        if failed > 0 { exit(1) }
-    }
-
-    static func grade(
-        _ exercise: Exercise, _ workbook: Workbook, _ limits: Limits = Limits()
-    ) -> Grade {
-        let grade = grader(limits, Terminal.tableWidth).grade(exercise, in: workbook)
-        var ledger = Ledger(workbook)
-        ledger.note(grade, of: exercise)
-        ledger.save()
-        return grade
-    }
-
-    static func grader(_ limits: Limits, _ tableWidth: Int = TableWidth.usual) -> Grader {
-        Grader(
-            command: Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0]),
-            limits: limits, tableWidth: tableWidth)
+        if failed { exit(1) }
     }
 
     // MARK: In words
 
-    static func text(of grade: Grade, _ exercise: Exercise, _ file: URL) -> String {
-        var lines = [title(of: exercise, grade), shortened(file), ""]
+    func text(of grade: Grade) -> String {
+        var lines = [title(of: grade), GradeCommand.shortened(answer), ""]
         lines += grade.met.compactMap { met in
-            exercise.requirement(met.id).map { line(of: $0, met) }
+            exercise.requirement(met.id).map { requirement in
+                let name = GradeCommand.heading(requirement)
+                return Terminal.spread([Span("✓ ", .success), Span(name)], Span(extent(of: met)))
+            }
         }
         switch grade.result {
         case .notAttempted:
             let command = "promise-lab exercise \(exercise.number)"
             lines += [
-                FileManager.default.fileExists(atPath: file.path)
+                FileManager.default.fileExists(atPath: answer.path)
                     ? "This is the unchanged stub. To read the task: \(command)"
                     : "There is no such file yet. To write it: \(command) --start"
             ]
@@ -133,7 +123,7 @@ enum GradeCommand {
             lines += grade.met.flatMap(\.remarks).map { Terminal.wrapped("! \($0)", margin: 2) }
             lines += ["", Terminal.wrapped(exercise.afterword)]
         case .failed(let failure):
-            lines += self.lines(of: failure, grade, exercise, file)
+            lines += self.lines(of: failure, grade.unmet.flatMap(exercise.requirement))
         case .unavailable(let why):
             lines += [Terminal.wrapped("It could not be tried: \(why)")]
         }
@@ -145,29 +135,21 @@ enum GradeCommand {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    static func title(of exercise: Exercise, _ grade: Grade) -> String {
+    private func title(of grade: Grade) -> String {
         Terminal.spread(
             [Span("Exercise \(exercise.number) · \(exercise.title)\(grade.nameOfVariant)", .title)],
-            verdict(of: grade))
+            GradeCommand.verdict(of: grade))
     }
 
-    private static func verdict(of grade: Grade) -> Span {
+    static func verdict(of grade: Grade) -> Span {
         switch grade.result {
-        case .notAttempted: Span("not attempted")
-        case .doesNotCompile: Span("does not compile")
-        case .refused: Span("not accepted")
         case .passed: Span("solved", .success)
         case .failed: Span("not solved", .failure)
-        case .unavailable: Span("not graded")
+        default: Span(String(grade.cell.prefix { $0 != ":" }))
         }
     }
 
-    private static func line(of requirement: Requirement, _ met: Grade.Met) -> String {
-        Terminal.spread(
-            [Span("✓ ", .success), Span(heading(requirement))], Span(extent(of: met)))
-    }
-
-    private static func extent(of met: Grade.Met) -> String {
+    private func extent(of met: Grade.Met) -> String {
         let programs = met.programs.map { "\($0.grouped) programs" }
         guard let explored = met.explored else { return programs ?? "" }
         if explored == 1 { return "in the one interleaving" }
@@ -187,23 +169,20 @@ enum GradeCommand {
         "\(requirement.id) \(requirement.name)"
     }
 
-    private static func lines(
-        of failure: Failure, _ grade: Grade, _ exercise: Exercise, _ file: URL
-    ) -> [String] {
-        var lines: [String] = []
-        let requirement = grade.unmet.flatMap(exercise.requirement)
+    private func lines(of failure: Failure, _ requirement: Requirement?) -> [String] {
         let count = failure.failing.flatMap { failing in
             failure.explored.map { ", in \(failing.grouped) of \($0.grouped) interleavings" }
         }
-        lines.append(
+        let name = requirement.map(GradeCommand.heading) ?? "it was ended"
+        var lines = [
             Terminal.spread(
-                [Span("✗ ", .failure), Span(requirement.map(heading) ?? "it was ended")],
-                Span(failure.reason + (count ?? ""))))
+                [Span("✗ ", .failure), Span(name)], Span(failure.reason + (count ?? "")))
+        ]
         if let requirement { lines.append(Terminal.wrapped(requirement.story, margin: 2)) }
         if let table = failure.table { lines += ["", Terminal.text(table)] }
         lines += ["", Terminal.wrapped("✗ \(failure.detail)", .failure)]
         if let schedule = failure.schedule, let requirement {
-            let command = "again: \(gradeCommand(exercise, file))"
+            let command = "again: \(words)"
             let choice = "--replay \(requirement.id) --schedule \(schedule.quotedForShell)"
             // In a form that can be pasted into a shell, on one line or on two.
             let fits = command.count + 1 + choice.count <= Terminal.width
@@ -215,14 +194,13 @@ enum GradeCommand {
         return lines
     }
 
-    private static func gradeCommand(_ exercise: Exercise, _ file: URL) -> String {
-        "promise-lab grade \(exercise.number)"
-            + (isOwn(file, exercise) ? "" : " --file \(shortened(file).quotedForShell)")
-    }
-
-    private static func isOwn(_ file: URL, _ exercise: Exercise) -> Bool {
-        file.resolvingSymlinksInPath().path
-            == Workbook.own.file(exercise).resolvingSymlinksInPath().path
+    /// The command that grades this answer.
+    private var words: String {
+        let own = Workbook.own.file(exercise).resolvingSymlinksInPath().path
+        let file =
+            answer.resolvingSymlinksInPath().path == own
+            ? "" : " --file \(GradeCommand.shortened(answer).quotedForShell)"
+        return "promise-lab grade \(exercise.number)\(file)"
     }
 
     static func shortened(_ file: URL) -> String {

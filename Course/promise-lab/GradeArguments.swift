@@ -3,32 +3,39 @@ import Graders
 import LabPage
 
 extension Command {
-    private static let number = Argument.word("N", Argument.exercise.about, isRequired: false)
-    private static let file = Argument.option(
-        "--file", "FILE", "the file of an answer", excludes: [Argument.workbook.name])
-    private static let replayed = Argument.option(
-        "--replay", "ID", "the id of a requirement, such as R01: shows one interleaving as a table")
-    private static let schedule = Argument.option(
-        "--schedule", "S", "the schedule of that interleaving, such as SRR", needs: replayed.name)
-    private static let format = Argument.format(["text", "html"], excludes: [replayed.name])
-    private static let megabytes = Argument.option(
-        "--megabytes", "N",
-        "the limit on memory for an answer, in addition to the program's (1024; at least 512)")
-    private static let submissions = Argument.option(
-        "--submissions", "FOLDER", "a folder with a sub-folder for each student: grades them all",
+    private static let number = Argument(name: "N", about: Argument.exercise.about)
+    private static let file = Argument(
+        name: "--file", value: "FILE", about: "the file of an answer",
+        excludes: [Argument.workbook.name])
+    private static let replayed = Argument(
+        name: "--replay", value: "ID",
+        about: "the id of a requirement, such as R01: shows one interleaving as a table")
+    private static let schedule = Argument(
+        name: "--schedule", value: "S", about: "the schedule of that interleaving, such as SRR",
+        needs: replayed.name)
+    private static let format = Argument(
+        name: "--format", value: "FORMAT", choices: ["text", "html"], excludes: [replayed.name])
+    private static let megabytes = Argument(
+        name: "--megabytes", value: "N",
+        about: "the limit on memory for an answer, in addition to the program's (1024; at least "
+            + "512)")
+    private static let submissions = Argument(
+        name: "--submissions", value: "FOLDER",
+        about: "a folder with a sub-folder for each student: grades them all",
         excludes: [Argument.workbook, file, replayed, schedule, format].map(\.name))
-    private static let output = Argument.option(
-        "--output", "FILE",
-        "a file for the grades of a class, such as grades.csv, or for the page of --format html")
-    private static let reports = Argument.option(
-        "--reports", "FOLDER", "a folder for a Markdown report for each student",
-        needs: submissions.name)
-    private static let afresh = Argument.flag(
-        "--afresh", "discards the results", needs: submissions.name)
+    private static let output = Argument(
+        name: "--output", value: "FILE",
+        about: "a file for the grades of a class, such as grades.csv, or for the page of "
+            + "--format html")
+    private static let reports = Argument(
+        name: "--reports", value: "FOLDER",
+        about: "a folder for a Markdown report for each student", needs: submissions.name)
+    private static let afresh = Argument(
+        name: "--afresh", about: "discards the results", needs: submissions.name)
 
     static let grade = Command(
-        "grade", "grades your answer, all of your answers, or a class",
-        [
+        name: "grade", summary: "grades your answer, all of your answers, or a class",
+        arguments: [
             number, .workbook, file, replayed, schedule, format, .seconds, megabytes, submissions,
             output, reports, afresh,
         ],
@@ -59,93 +66,76 @@ extension Command {
             --submissions: 0, whatever the grades in the sheet are.
             """
     ) { arguments in
+        Interruption.cleanUpWhenItComes()
         var limits = Limits()
         limits.seconds = try arguments.number(.seconds, or: limits.seconds)
         limits.memory = try arguments.number(megabytes, or: limits.memory >> 20, atLeast: 512) << 20
         if let folder = arguments[submissions] {
-            return try SubmissionsCommand.run(
-                SubmissionsCommand.Task(
-                    submissions: URL(filePath: folder),
-                    sheet: URL(filePath: try arguments.required(output)),
-                    reports: arguments[reports].map { URL(filePath: $0) },
-                    isAfresh: arguments.has(afresh), limits: limits))
+            let sheet = URL(filePath: try arguments.required(output))
+            return try SubmissionsCommand(
+                sheet: sheet, reports: arguments[reports].map { URL(filePath: $0) }
+            ).run(URL(filePath: folder), limits, afresh: arguments.has(afresh))
         }
-        try gradeOne(arguments, limits)
-    }
-
-    private static func gradeOne(_ arguments: Arguments, _ limits: Limits) throws {
         if arguments.has(output), arguments[format] != "html" {
             throw Mistake("--output is useful only together with --submissions or --format html")
         }
         let workbook = try arguments.workbook()
-        let choice = try arguments[replayed].map { _ in try arguments.required(schedule) }
+        let choice = try arguments[replayed].map { ($0, try arguments.required(schedule)) }
         guard [number, file, replayed, format].contains(where: arguments.has) else {
-            return try GradeCommand.runAll(workbook, limits)
+            return GradeCommand.runAll(workbook, limits)
         }
         let exercise = try arguments.exercise()
         if let path = arguments[file], !FileManager.default.isReadableFile(atPath: path) {
             throw Mistake("\(path) cannot be read")
         }
-        let url = arguments[file].map { URL(filePath: $0) }
-        if arguments[format] == "html" {
-            return try GradeCommand.page(exercise, workbook, url, limits, to: arguments[output])
+        let command = GradeCommand(
+            exercise: exercise, workbook: workbook,
+            file: arguments[file].map { URL(filePath: $0) }, limits: limits)
+        if let (requirement, schedule) = choice {
+            try command.replay(requirement, schedule)
+        } else if arguments[format] == "html" {
+            try command.page(to: arguments[output])
+        } else {
+            try command.run()
         }
-        guard let requirement = arguments[replayed], let choice else {
-            return try GradeCommand.run(exercise, workbook, url, limits)
-        }
-        try GradeCommand.replay(
-            exercise, url ?? workbook.file(exercise), requirement, choice, limits)
     }
 
-    private static let library = Argument.option(
-        "--library", "FILE", "the library of an answer", isRequired: true)
-    private static let record = Argument.option(
-        "--protocol", "FILE", "a file to write to", isRequired: true)
-    private static let memory = Argument.option("--memory", "N", "a number of bytes")
-    private static let printed = Argument.option("--output", "N", "a number of bytes")
-    private static let requirement = Argument.option(
-        "--requirement", "ID", "the id of a requirement")
-    private static let choice = Argument.option("--schedule", "S", "a schedule")
-    private static let isolated = Argument.flag("--isolated", "each interleaving in a process")
-    private static let optimized = Argument.option(
-        "--optimized", "IDS", "the ids of requirements")
-    private static let width = Argument.option("--width", "N", "a number of columns")
-    private static let pageCommand = Argument.option(
-        "--page", "COMMAND", "the command that replays")
+    private static let isolated = Argument(name: "--isolated")
 
     /// The command that ``Grader`` starts: runs one answer, and writes a record.
     static let tryAnswer = Command(
-        "try-answer", "",
-        [
-            .exercise, library, record, .seconds, memory, printed, requirement, choice, isolated,
-            optimized, width, pageCommand,
-        ]
+        name: "try-answer",
+        arguments: [.exercise, .seconds, isolated]
+            + [
+                "--library", "--protocol", "--memory", "--output", "--width", "--requirement",
+                "--schedule", "--optimized", "--page",
+            ].map { Argument(name: $0, value: "WORD") }
     ) { arguments in
+        let number = { (name: String) in arguments[name].flatMap { Int($0) } ?? 0 }
         var limits = Limits()
-        limits.seconds = try arguments.number(.seconds, or: limits.seconds)
-        limits.memory = try arguments.number(memory, or: limits.memory)
-        limits.output = try arguments.number(printed, or: limits.output)
-        TableWidth.now = try arguments.number(width, or: TableWidth.usual)
+        limits.seconds = number("--seconds")
+        limits.memory = number("--memory")
+        limits.output = number("--output")
+        TableWidth.now = number("--width")
         let exercise = try arguments.exercise()
-        let file = try arguments.required(record)
+        let (library, file) = (arguments["--library"] ?? "", arguments["--protocol"] ?? "")
         guard
             let process = GraderProcess(
-                exercise, library: URL(filePath: try arguments.required(library)),
-                record: URL(filePath: file))
+                exercise, library: URL(filePath: library), record: URL(filePath: file))
         else { throw Mistake("\(file) cannot be written") }
-        if let only = arguments[requirement], let command = arguments[pageCommand] {
+        let (only, isIsolated) = (arguments["--requirement"], arguments.has(isolated))
+        if let only, let command = arguments["--page"] {
             process.describe(only, limits) { requirement, options, scenario in
                 try RecordedExploration(
                     "Exercise \(exercise.number) · \(requirement.id) \(requirement.name)",
                     story: requirement.story, options: options, command: command, scenario
                 ).html
             }
-        } else if let only = arguments[requirement], let schedule = arguments[choice] {
-            process.replay(only, schedule, limits, isolated: arguments.has(isolated))
+        } else if let only, let schedule = arguments["--schedule"] {
+            process.replay(only, schedule, limits, isolated: isIsolated)
         } else {
-            process.run(
-                limits, only: arguments[requirement], isolated: arguments.has(isolated),
-                optimized: arguments[optimized]?.split(separator: " ").map(String.init))
+            let optimized = arguments["--optimized"]?.split(separator: " ").map(String.init)
+            process.run(limits, only: only, isolated: isIsolated, optimized: optimized)
         }
     }
 }

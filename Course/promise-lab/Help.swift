@@ -7,26 +7,22 @@ enum Help {
         guard let command = Command.all.first(where: { $0.name == name && !$0.isInternal }) else {
             throw Mistake("unknown command '\(name)'; see promise-lab --help")
         }
-        return text(about: command)
-    }
-
-    private static func text(about command: Command) -> String {
-        let name = command.name == Command.matrix.name ? "[\(command.name)]" : command.name
+        let start = name == Command.matrix.name ? "[\(name)]" : name
         let beginning = Terminal.hanging(
             "usage: promise-lab ",
             // A space inside of brackets is no place for a line break.
-            ([name] + usage(of: command.arguments)).map {
+            ([start] + usage(of: command.arguments)).map {
                 $0.columns < 40 ? $0.replacing(" ", with: "\u{A0}") : $0
             }
             .joined(separator: " ")
         ).replacing("\u{A0}", with: " ")
-        let arguments = Terminal.list(command.arguments.map { (usage(of: $0), about($0)) })
+        let arguments = Terminal.list(
+            command.arguments.map { argument in
+                let needs = argument.needs.map { " (with \($0))" } ?? ""
+                return (usage(of: argument), argument.takes + needs)
+            })
         return ([beginning, Terminal.prose(command.help), arguments].filter { !$0.isEmpty })
             .joined(separator: "\n\n") + "\n"
-    }
-
-    private static func about(_ argument: Argument) -> String {
-        argument.takes + (argument.needs.map { " (with \($0))" } ?? "")
     }
 
     /// The arguments as a usage line shows them. Alternatives are together.
@@ -47,10 +43,8 @@ enum Help {
     }
 
     private static func usage(of argument: Argument) -> String {
-        if !argument.isOption {
-            return argument.choices.count == 1 ? argument.choices[0] : argument.name
-        }
-        return argument.value.map { "\(argument.name) \($0)" } ?? argument.name
+        if !argument.isOption, argument.choices.count == 1 { return argument.choices[0] }
+        return argument.name + (argument.value.map { " \($0)" } ?? "")
     }
 
     private static var overview: String {
@@ -73,10 +67,7 @@ enum Help {
                 not apply; 1 if it could not finish; and for the commands that give verdicts:
                 """),
             Terminal.list([
-                (
-                    "matrix, aplus, tour",
-                    "0 if every verdict is as documented, 1 if one is not"
-                ),
+                ("matrix, aplus, tour", "0 if every verdict is as documented, 1 if one is not"),
                 ("doctor", "0 if the lab observes everything, 1 if not"),
                 ("mutants", "0 if every planted fault was noticed, 1 if one was not"),
                 (

@@ -1,15 +1,17 @@
 import Foundation
+import Graders
 import LabPage
 import RaceLab
 import SharedSuite
 import TutorialExamples
 
 extension Command {
-    private static let output = Argument.option(
-        "--output", "FILE", "the name of a file, instead of page.html")
+    private static let output = Argument(
+        name: "--output", value: "FILE", about: "the name of a file, instead of page.html")
 
     static let page = Command(
-        "page", "every race, to step through in a browser", [output, .only],
+        name: "page", summary: "every race, to step through in a browser",
+        arguments: [output, .only],
         help: """
             Writes one HTML file, page.html by default, that needs no network. It begins with an
             opening that needs no Swift, and has the matrix of every hazard on every stage, step and
@@ -22,28 +24,22 @@ extension Command {
             All rows take some minutes. The exit status is 0.
             """
     ) { arguments in
-        try PageCommand.run(output: arguments[output] ?? "page.html", arguments.hazards())
+        let output = arguments[output] ?? "page.html"
+        let hazards = try arguments.hazards()
+        try checkExploring()
+        let html = try PageCommand.page(of: hazards).html
+        try PageCommand.write(html, to: output)
+        print("\(output): \((html.utf8.count / 1000).grouped) KB. Open it in a browser.")
     }
 }
 
 /// Writes the page on which every race can be stepped through.
 enum PageCommand {
-    static func run(output: String, _ hazards: [any Hazard]) throws {
-        try checkExploring()
-        let html = try page(of: hazards).html
-        try write(html, to: output)
-        print("\(output): \((html.utf8.count / 1000).grouped) KB. Open it in a browser.")
-    }
-
     /// Writes a page to a file or, without one, to standard output. If that is impossible, the file
     /// stays as it was.
     static func write(_ html: String, to output: String?) throws {
         guard let output else { return print(html, terminator: "") }
-        do {
-            try html.write(toFile: output, atomically: true, encoding: .utf8)
-        } catch {
-            throw Unfinished("cannot write \(output): \(error.localizedDescription)")
-        }
+        try html.write(toFile: output, atomically: true, encoding: .utf8)
     }
 
     /// The stages and steps, each after the one that it builds on; then the designs.
@@ -56,9 +52,9 @@ enum PageCommand {
 
     static func page(of hazards: [any Hazard]) throws -> Page {
         setenv(LongChain.variableForLinks, "\(linksOfChains)", 1)
+        let verdicts = Matrix.verdicts(of: hazards, on: Subject.all)
         let progress = Progress()
         defer { progress.end() }
-        let verdicts = Matrix.verdicts(of: hazards, on: Subject.all, progress)
         var explorations: [String: RecordedExploration] = [:]
         for race in hazards.compactMap({ $0 as? any Race }) {
             for subject in Subject.all {
@@ -71,42 +67,66 @@ enum PageCommand {
                 }
             }
         }
-        var doors: [String: PageFront.Cell] = [:]
-        for (column, door) in zip(PageFront.orderings, [weakDoor, door])
+        // The memory orderings in Appendix D of the Tutorial.
+        let orderings = [
+            ["id": "acquire-release", "title": "releasing and acquiring"],
+            ["id": "sequential", "title": "sequentially consistent"],
+        ]
+        var doors: [String: [String]] = [:]
+        for (column, door) in zip(orderings, [weakDoor, door])
         where hazards.count == Catalogue.all.count {
             let race = try RecordedExploration(
-                "a door with two flags · \(column.title)",
+                "a door with two flags · \(column["title"]!)",
                 story: "Each thread raises its own flag, and enters if it does not see the flag of "
                     + "the other one raised. At most one of them may be inside.", door)
-            explorations["door/\(column.id)"] = race
+            explorations["door/\(column["id"]!)"] = race
             let (failing, explored) = (race.exploration.failing, race.exploration.explored)
-            doors[column.id] = PageFront.Cell(
-                verdict: failing > 0 ? .fails : .survives, text: "\(failing)/\(explored)",
-                detail: nil)
+            doors[column["id"]!] = [failing > 0 ? "fails" : "survives", "\(failing)/\(explored)"]
         }
-        let front = PageFront(
-            examples: [
-                PageFront.Row(
-                    id: "door", name: "a door with two flags",
-                    title: "Two threads want to enter a room for one", story: nil, group: "",
-                    cells: doors)
-            ],
-            columns: subjects.map {
-                // A design has the name that it has in the terminal.
-                PageFront.Column(id: $0.link, title: $0.kind == .design ? $0.title : "\($0)")
-            },
-            rows: Catalogue.groups.flatMap { group in
-                group.hazards.compactMap { hazard in
-                    verdicts[hazard.id].map { verdicts in
-                        row(of: hazard, in: group.title, verdicts) {
-                            explorations["\(hazard.id)/\($0.link)"] != nil
-                        }
-                    }
+        let hasRace = { (id: String, subject: Subject) in
+            explorations["\(id)/\(subject.link)"] != nil
+        }
+        let sentences = verdicts.flatMap { id, verdicts in
+            verdicts.filter { !hasRace(id, $0.key) }.map(\.value.sentence)
+        }
+        // Each sentence once.
+        let details = Set(sentences).sorted()
+        let rows = Catalogue.groups.flatMap { group in
+            group.hazards.compactMap { hazard in
+                verdicts[hazard.id].map { verdicts in
+                    row(of: hazard, in: group.title, verdicts, details) { hasRace(hazard.id, $0) }
                 }
+            }
+        }
+        // The opening, the races in an order to learn, and the matrix.
+        let front: [String: Any] = [
+            // Races that are not in the matrix, in columns of their own.
+            "examples": [
+                [
+                    "id": "door", "name": "a door with two flags",
+                    "title": "Two threads want to enter a room for one", "group": "",
+                    "cells": doors,
+                ] as [String: Any]
+            ],
+            "columnsOfExamples": orderings,
+            "columns": subjects.map {
+                // A design has the name that it has in the terminal.
+                ["id": $0.link, "title": $0.kind == .design ? $0.title : "\($0)"]
             },
-            toolchain: DoctorCommand.compiler)
+            "rows": rows, "toolchain": DoctorCommand.compiler, "details": details,
+        ]
+        let json = try JSONSerialization.data(
+            withJSONObject: front, options: [.sortedKeys, .withoutEscapingSlashes])
+        let read = { (name: String) in
+            let file = Workbook.package.appending(path: "Course/CoursePage/\(name)")
+            return try String(contentsOf: file, encoding: .utf8)
+        }
+        let scripts = ["matrix.js", "hazards.js", "scene.js", "opening.js", "front.js"]
         return Page(
-            title: "A promise in three stages", front: try front.front(),
+            title: "A promise in three stages",
+            front: Page.Front(
+                scripts: try scripts.map(read), style: try read("course.css"),
+                data: String(decoding: json, as: UTF8.self)),
             explorations: explorations)
     }
 
@@ -115,7 +135,7 @@ enum PageCommand {
         of race: any Race, _ number: Int = 0, on subject: Subject
     ) throws -> RecordedExploration {
         let count = race.recordedScenarios
-        let isOneOfSeveral = count > 1 ? " (Scenario \(number + 1) of \(count).)" : ""
+        let isOneOfSeveral = " (Scenario \(number + 1) of \(count).)"
         return try RecordedExploration(
             "\(race.id) · \(race.name) · \(subject)",
             story: count > 1 ? race.story + isOneOfSeveral : race.storyOfOne,
@@ -124,51 +144,39 @@ enum PageCommand {
             race.scenario(number, on: subject))
     }
 
+    /// A row of the matrix. Each cell is an array: its verdict, its text, such as `1/3 lost`, and,
+    /// if the page has no race for it, which of the details says what happened.
     private static func row(
         of hazard: any Hazard, in group: String, _ verdicts: [Subject: Verdict],
-        hasRace: (Subject) -> Bool
-    ) -> PageFront.Row {
-        let cells = Subject.all.compactMap { subject in
-            verdicts[subject].map { verdict in
-                let cell = cell(verdict, hazard.expectation(on: subject))
-                return (
-                    subject.link,
-                    PageFront.Cell(
-                        verdict: cell.verdict, text: cell.text,
-                        detail: hasRace(subject) ? nil : cell.detail)
-                )
-            }
+        _ details: [String], hasRace: (Subject) -> Bool
+    ) -> [String: Any] {
+        let words = ["✓": "survives", "✗": "fails", "–": "cannotExpress", "?": "unknown"]
+        var cells: [String: [Any]] = [:]
+        for (subject, verdict) in verdicts {
+            let cell = Matrix.Cell(verdict, hazard.expectation(on: subject))
+            let detail = hasRace(subject) ? nil : details.firstIndex(of: verdict.sentence)
+            cells[subject.link] = [words[cell.mark]!, cell.text] + (detail.map { [$0] } ?? [])
         }
-        let isShorter = hazard is any LongChainHazard
-        let story =
-            hazard.story
-            + (isShorter ? " For this page, the chain had \(linksOfChains.grouped) links." : "")
-        return PageFront.Row(
-            id: hazard.id, name: hazard.name, title: (hazard as? any Race)?.title,
-            story: verdicts.keys.allSatisfy(hasRace) ? nil : story, group: group,
-            cells: Dictionary(uniqueKeysWithValues: cells))
-    }
-
-    private static func cell(_ verdict: Verdict, _ expectation: Expectation) -> PageFront.Cell {
-        switch verdict {
-        case .survives(let explored, let detail):
-            PageFront.Cell(
-                verdict: .survives, text: explored.map { "0/\($0)" } ?? "", detail: "\(detail)")
-        case .fails(let reasons, let failing, let explored, let detail):
-            PageFront.Cell(
-                verdict: .fails,
-                text: counted(failing, explored) + Matrix.word(reasons, expectation),
-                detail: "\(detail)")
-        case .cannotExpress(let why):
-            PageFront.Cell(verdict: .cannotExpress, text: "", detail: why)
-        case .unknown(let why):
-            PageFront.Cell(verdict: .unknown, text: "unknown", detail: why)
+        var row: [String: Any] = [
+            "id": hazard.id, "name": hazard.name, "group": group, "cells": cells,
+        ]
+        // What happens, for readers who do not know the code.
+        row["title"] = (hazard as? any Race)?.title
+        if !verdicts.keys.allSatisfy(hasRace) {
+            let links = "For this page, the chain had \(linksOfChains.grouped) links."
+            row["story"] = hazard.story + (hazard is any LongChainHazard ? " \(links)" : "")
         }
+        return row
     }
+}
 
-    private static func counted(_ failing: Int?, _ explored: Int?) -> String {
-        guard let failing, let explored else { return "" }
-        return "\(failing)/\(explored) "
+extension Verdict {
+    /// What happened, or why nothing could.
+    fileprivate var sentence: String {
+        switch self {
+        case .survives(_, let detail), .fails(_, _, _, let detail): "\(detail)"
+        case .cannotExpress(let why), .unknown(let why): why
+        }
     }
 }
 

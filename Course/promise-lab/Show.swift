@@ -3,7 +3,7 @@ import SharedSuite
 
 extension Command {
     static let list = Command(
-        "list", "every hazard, in a few words",
+        name: "list", summary: "every hazard, in a few words",
         help: "Prints the id, the name and a description of every hazard."
     ) { _ in
         for hazard in Catalogue.all {
@@ -12,26 +12,28 @@ extension Command {
         }
     }
 
-    private static let every = Argument.flag(
-        "--every",
-        "explores every order. Without it, interleavings that differ only in the order of "
+    private static let every = Argument(
+        name: "--every",
+        about: "explores every order. Without it, interleavings that differ only in the order of "
             + "independent steps are explored once: the verdict is the same, the counts are smaller."
     )
-    private static let format = Argument.format(["text", "markdown", "json", "html"])
-    private static let sample = Argument.option(
-        "--sample", "N",
-        "runs N executions that are drawn at random, instead of exploring every interleaving",
-        excludes: ["--every"])
-    private static let seed = Argument.option(
-        "--seed", "S", "a number: the same one draws the same executions (1)", needs: "--sample")
+    private static let format = Argument(
+        name: "--format", value: "FORMAT", choices: ["text", "markdown", "json", "html"])
+    private static let sample = Argument(
+        name: "--sample", value: "N",
+        about: "runs N executions that are drawn at random, instead of exploring every "
+            + "interleaving", excludes: [every.name])
+    private static let seed = Argument(
+        name: "--seed", value: "S",
+        about: "a number: the same one draws the same executions (1)", needs: sample.name)
 
     /// A page can have a file; other formats go to standard output.
-    private static let pageFile = Argument.option(
-        "--output", "FILE", "a file for the page (with --format html)")
+    private static let pageFile = Argument(
+        name: "--output", value: "FILE", about: "a file for the page (with --format html)")
 
     static let show = Command(
-        "show", "one hazard on a stage, step by step",
-        [.hazard] + Argument.subject + [every, sample, seed, format, pageFile],
+        name: "show", summary: "one hazard on a stage, step by step",
+        arguments: [.hazard] + Argument.subject + [every, sample, seed, format, pageFile],
         help: """
             Describes a hazard and shows what happens on a stage. For a race that fails, it shows an
             interleaving with the first finding and the fewest preemptions, as a table with a column
@@ -54,39 +56,50 @@ extension Command {
             The exit status is 0, whether the race survives or fails.
             """
     ) { arguments in
-        let format = arguments[format].flatMap(Format.init) ?? .text
+        let isPage = arguments[format] == "html"
         let hazard = try arguments.hazard()
-        let choose = try interleavings(arguments, format)
-        if arguments.has(pageFile), format != .html {
-            throw Mistake("--output is useful only together with --format html")
-        }
-        try ShowCommand.run(
-            hazard, on: arguments.subject, choose, format, output: arguments[pageFile])
-    }
-
-    /// How the options change what is explored; `nil` if they do not.
-    private static func interleavings(
-        _ arguments: Arguments, _ format: Format
-    ) throws -> ((inout Exploration.Options) -> Void)? {
-        if arguments.has(every) { return { $0.reduction = false } }
-        guard arguments.has(sample) else { return nil }
         let runs = try arguments.number(sample, or: 1)
         let word = arguments[seed] ?? "1"
         guard let seed = UInt64(word) else {
             throw Mistake("--seed takes a whole number from 0 on, not '\(word)'")
         }
-        if format == .html {
+        if arguments.has(sample), isPage {
             throw Mistake("a page shows every interleaving: --sample and html do not fit together")
         }
-        return { $0.strategy = .sampled(.selectivelyUniform, runs: runs, seed: seed) }
+        if arguments.has(pageFile), !isPage {
+            throw Mistake("--output is useful only together with --format html")
+        }
+        let isChosen = arguments.has(every) || arguments.has(sample)
+        guard let race = hazard as? any Race else {
+            if isChosen || (arguments[format] ?? "text") != "text" {
+                throw Mistake(
+                    "\(hazard.id) has one thread only: there are no interleavings to explore or to "
+                        + "write")
+            }
+            return ShowCommand.showOneThread(hazard, arguments.subject)
+        }
+        try checkExploring()
+        if case .cannotExpress = race.expectation(on: arguments.subject) {
+            return ShowCommand.showOneThread(race, arguments.subject)
+        }
+        if isPage {
+            let page = try PageCommand.exploration(of: race, on: arguments.subject).html
+            return try PageCommand.write(page, to: arguments[pageFile])
+        }
+        var options = race.options
+        if arguments.has(every) { options.reduction = false }
+        if arguments.has(sample) {
+            options.strategy = .sampled(.selectivelyUniform, runs: runs, seed: seed)
+        }
+        try ShowCommand.run(race, on: arguments.subject, options, arguments[format])
     }
 
-    private static let schedule = Argument.option(
-        "--schedule", "S", "a schedule, such as SRRRS", isRequired: true)
+    private static let schedule = Argument(
+        name: "--schedule", value: "S", about: "a schedule, such as SRRRS", isRequired: true)
 
     static let replay = Command(
-        "replay", "an interleaving of your choice",
-        [.hazard] + Argument.subject + [schedule, format],
+        name: "replay", summary: "an interleaving of your choice",
+        arguments: [.hazard] + Argument.subject + [schedule, format],
         help: """
             Runs a race under one interleaving. The schedule has a letter for each step: the first
             letter of the thread's name (or A, B, C if two names begin with the same letter).
@@ -102,53 +115,27 @@ extension Command {
             holds or not, and 2 if the schedule does not fit; then the step is named.
             """
     ) { arguments in
-        try ReplayCommand.run(
+        try ShowCommand.replay(
             arguments.hazard(), on: arguments.subject, arguments.required(schedule),
-            arguments[format].flatMap(Format.init) ?? .text)
+            arguments[format])
     }
 }
 
-/// The format in which an interleaving is written.
-enum Format: String {
-    case text, markdown, json, html
-
-    /// `nil` for text and a page, because both contain more than one trace.
-    func written(_ trace: Exploration.Trace) -> String? {
-        switch self {
-        case .text, .html: nil
-        case .markdown: trace.markdown
-        case .json: trace.json
-        }
+extension Exploration.Trace {
+    /// For documents and other tools; `nil` for text, which has more than one trace.
+    fileprivate func written(in format: String?) -> String? {
+        format == "markdown" ? markdown : format == "json" ? json : nil
     }
 }
 
-/// Shows a hazard on one stage.
+/// Shows a hazard on one stage, or one of its interleavings.
 enum ShowCommand {
-    /// - Parameter choose: changes which interleavings are run.
+    /// Shows a race.
     static func run(
-        _ hazard: any Hazard, on subject: Subject,
-        _ choose: ((inout Exploration.Options) -> Void)?, _ format: Format, output: String? = nil
+        _ race: any Race, on subject: Subject, _ options: Exploration.Options, _ format: String?
     ) throws {
-        guard let race = hazard as? any Race else {
-            if choose != nil || format != .text {
-                throw Mistake(
-                    "\(hazard.id) has one thread only: there are no interleavings to explore or to "
-                        + "write")
-            }
-            return showOneThread(hazard, subject)
-        }
-        try checkExploring()
-        if case .cannotExpress = race.expectation(on: subject) {
-            return showOneThread(race, subject)
-        }
-        if format == .html {
-            let page = try PageCommand.exploration(of: race, on: subject).html
-            return try PageCommand.write(page, to: output)
-        }
-        var options = race.options
-        choose?(&options)
-        let progress = Progress()
-        progress.now("\(race.id) on \(subject)")
+        var options = options
+        let progress = Progress("\(race.id) on \(subject)")
         options.progress = {
             progress.now("\(race.id) on \(subject): \($0.explored.grouped) interleavings explored")
         }
@@ -159,13 +146,11 @@ enum ShowCommand {
         let trace =
             try findings.first.flatMap { try exploration.counterexample(showing: $0) }
             ?? exploration.toShow.map { try exploration.replay($0) }
-        if format != .text {
-            // The interleaving and nothing else, for documents and other tools.
-            if let text = trace.flatMap(format.written) { print(text, terminator: "") }
-            return
+        if format == "markdown" || format == "json" {
+            return print(trace?.written(in: format) ?? "", terminator: "")
         }
         print(Terminal.spread([title(race, subject)], Span(count(exploration, findings))))
-        tell(race)
+        print(Terminal.wrapped(race.storyOfOne))
         for sentence in exploration.samplingSentences { print(Terminal.wrapped(sentence)) }
         print(Terminal.wrapped(exploration.failingKindsText))
         guard let trace else { return }
@@ -178,22 +163,26 @@ enum ShowCommand {
                 trace.findings.isEmpty
                     ? "✓ every check holds" : "✓ survives; the rest is judged in another row")
         }
-        besides(exploration)
+        let others = Dictionary(grouping: exploration.otherFindings, by: \.kind)
+        for kind in others.keys.sorted() {
+            let start = "not counted as a failure, in \(exploration.count(of: kind))"
+            let example = "\(kind.rawValue), for example \(others[kind]![0].reason)"
+            print(Terminal.wrapped("\(start): \(example)"))
+        }
         print(replayLine(race, subject, trace))
     }
 
     private static func count(
         _ exploration: Exploration, _ findings: [Exploration.Finding]
     ) -> String {
-        let coverage = exploration.coverage
-        if case .sampled = coverage {
-            return findings.isEmpty
-                ? "no failure in \(coverage)" : "\(exploration.failing) of \(coverage) fail"
+        let (coverage, explored) = (exploration.coverage, exploration.explored)
+        let isSampled = if case .sampled = coverage { true } else { false }
+        if findings.isEmpty {
+            let verdict = exploration.survives ? "survives" : "no failure in"
+            return "\(verdict) \(coverage)" + (isSampled ? "" : ": \(explored)")
         }
-        return findings.isEmpty
-            ? (exploration.survives ? "survives" : "no failure in")
-                + " \(coverage): \(exploration.explored)"
-            : "\(exploration.failing) of \(exploration.explored) interleavings fail"
+        let all = isSampled ? "\(coverage)" : "\(explored) interleavings"
+        return "\(exploration.failing) of \(all) fail"
     }
 
     static func title(_ hazard: any Hazard, _ subject: Subject) -> Span {
@@ -211,34 +200,16 @@ enum ShowCommand {
             + "--schedule \(trace.scheduleText.quotedForShell)"
     }
 
-    private static func tell(_ hazard: any Hazard) {
-        print(Terminal.wrapped((hazard as? any Race)?.storyOfOne ?? hazard.story))
-    }
-
-    /// Prints the findings that do not count as failures of this row.
-    private static func besides(_ exploration: Exploration) {
-        let kinds = Set(exploration.otherFindings.map(\.kind)).sorted()
-        for kind in kinds {
-            let otherFindings = exploration.otherFindings.filter { $0.kind == kind }
-            print(
-                Terminal.wrapped(
-                    "not counted as a failure, in \(exploration.count(of: kind)): \(kind.rawValue), "
-                        + "for example \(otherFindings[0].reason)"))
-        }
-    }
-
-    private static func showOneThread(_ hazard: any Hazard, _ subject: Subject) {
+    /// Shows a hazard without interleavings: it has one thread, or the subject cannot express it.
+    static func showOneThread(_ hazard: any Hazard, _ subject: Subject) {
         print(Terminal.wrapped([title(hazard, subject)]))
-        tell(hazard)
-        print("")
+        print(Terminal.wrapped((hazard as? any Race)?.storyOfOne ?? hazard.story) + "\n")
         switch hazard.run(on: subject) {
         case .survives(_, let detail):
             print(Terminal.wrapped([Span("✓", .success), Span(" \(detail)")]))
         case .fails(let reasons, _, _, let detail):
-            print(
-                Terminal.wrapped([
-                    Span("✗ \(reasons[0].rawValue)", .failure), Span(": \(detail)"),
-                ]))
+            let reason = Span("✗ \(reasons[0].rawValue)", .failure)
+            print(Terminal.wrapped([reason, Span(": \(detail)")]))
             print(Terminal.wrapped("  that is: \(reasons[0].sentence)"))
         case .cannotExpress(let why):
             print(Terminal.wrapped("– \(subject) cannot express this: \(why)"))
@@ -246,20 +217,10 @@ enum ShowCommand {
             print(Terminal.wrapped("? \(why)"))
         }
     }
-}
 
-extension Exploration {
-    /// An interleaving to show of a race that survives: one in which nothing was found or, if
-    /// there is none, only what another row judges.
-    var toShow: Exploration.Schedule? {
-        passingSchedule ?? (failing == 0 ? otherFindings.last?.schedule : nil)
-    }
-}
-
-/// Replays an interleaving of the user's choice.
-enum ReplayCommand {
-    static func run(
-        _ hazard: any Hazard, on subject: Subject, _ schedule: String, _ format: Format
+    /// Replays an interleaving of the user's choice.
+    static func replay(
+        _ hazard: any Hazard, on subject: Subject, _ schedule: String, _ format: String?
     ) throws {
         guard let race = hazard as? any Race else {
             throw Mistake("\(hazard.id) has one thread only, so there is nothing to schedule")
@@ -278,22 +239,25 @@ enum ReplayCommand {
             case .inconclusive: throw error
             }
         }
-        if format == .html {
+        if format == "html" {
             throw Mistake(
                 "replay writes text, markdown or json; show writes html, and the schedule can be "
                     + "appended to its address: page.html#\(schedule)")
         }
-        if let text = format.written(trace) { return print(text, terminator: "") }
-        print(Terminal.wrapped([ShowCommand.title(race, subject)]))
-        print("\n\(ShowCommand.table(of: trace))\n")
+        if let text = trace.written(in: format) { return print(text, terminator: "") }
+        print(Terminal.wrapped([title(race, subject)]))
+        print("\n\(table(of: trace))\n")
         let judged = trace.findings.filter { race.failingKinds.contains($0.kind) }
-        if judged.isEmpty {
-            print(Terminal.painted("✓ every check holds", .success))
-        } else {
-            for finding in judged {
-                print(Terminal.wrapped("✗ \(finding)", .failure))
-            }
-        }
-        print(ShowCommand.replayLine(race, subject, trace))
+        if judged.isEmpty { print(Terminal.painted("✓ every check holds", .success)) }
+        for finding in judged { print(Terminal.wrapped("✗ \(finding)", .failure)) }
+        print(replayLine(race, subject, trace))
+    }
+}
+
+extension Exploration {
+    /// An interleaving to show of a race that survives: one in which nothing was found or, if
+    /// there is none, only what another row judges.
+    var toShow: Exploration.Schedule? {
+        passingSchedule ?? (failing == 0 ? otherFindings.last?.schedule : nil)
     }
 }

@@ -54,18 +54,23 @@ enum Terminal {
 
     static func text(_ report: Report) -> String { report.text(painted) }
 
+    /// Writes a sentence to standard error.
     static func complain(_ text: String) {
+        // Standard output first, or a pipe would show the two in any order.
+        fflush(nil)
         let width = min(columns(of: STDERR_FILENO), 100)
-        let lines = text.components(separatedBy: "\n").map { line in
+        let lines = "promise-lab: \(text)".components(separatedBy: "\n").map { line in
             line.columns > width && !line.contains("\u{1B}") ? wrapped(line, to: width) : line
         }
-        FileHandle.standardError.write(Data("\(lines.joined(separator: "\n"))\n".utf8))
+        write(lines.joined(separator: "\n") + "\n")
+    }
+
+    fileprivate static func write(_ text: String) {
+        FileHandle.standardError.write(Data(text.utf8))
     }
 
     /// Ends the command with status 1 if there are differences from what is documented.
     static func end(with differences: [String]) {
-        // Standard output first, or a pipe would show the two in any order.
-        fflush(nil)
         for difference in differences { complain(difference) }
         if !differences.isEmpty { exit(1) }
     }
@@ -138,68 +143,63 @@ enum Terminal {
         guard gap >= 2 else { return "\(wrapped(left))\n\(wrapped([right], margin: 2))" }
         return wrapped(left) + String(repeating: " ", count: gap) + painted(right)
     }
+
+    /// A line of a table. Each cell is cut and padded to its width, which includes a gap.
+    static func row(_ cells: [Span], _ widths: [Int]) -> String {
+        let spans = zip(cells, widths).flatMap { cell, width in
+            [cell].cut(to: width - 1).padded(to: width)
+        }
+        return spans.trimmedAtEnd.map(painted).joined()
+    }
 }
 
 /// Reports progress on standard error when a command takes longer than a second.
 final class Progress: Sendable {
     private struct State {
-        var label = ""
+        var label: String
         var isOver = false
-        var shown = 0
         /// The last label written: without a terminal, each label is written only once.
-        var written = ""
+        var written: String?
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let rewrites = isatty(STDERR_FILENO) == 1
+    private static let clear = "\r\u{1B}[K"
 
-    init() {
-        let thread = Thread { [self] in
+    init(_ label: String = "") {
+        state = Mutex(State(label: label))
+        Thread.detachNewThread { [self] in
             Thread.sleep(forTimeInterval: 1)
-            while let label = state.withLock({ $0.isOver ? nil : $0.label }) {
-                show(label)
-                Thread.sleep(forTimeInterval: rewrites ? 0.2 : 5)
-            }
+            while show() { Thread.sleep(forTimeInterval: rewrites ? 0.2 : 5) }
         }
-        thread.start()
     }
 
-    func now(_ label: String) {
-        state.withLock { $0.label = label }
-    }
+    func now(_ label: String) { state.withLock { $0.label = label } }
 
     func end() {
         state.withLock { state in
             state.isOver = true
-            if rewrites, state.shown > 0 { clear() }
+            if rewrites, state.written != nil { Terminal.write(Progress.clear) }
         }
     }
 
-    private func show(_ label: String) {
+    /// Writes the label, and returns whether there may be others.
+    private func show() -> Bool {
         state.withLock { state in
-            guard !state.isOver, rewrites || state.written != label else { return }
-            if rewrites, state.shown > 0 { clear() }
-            state.written = label
-            let text =
-                "… \(rewrites ? label.cut(to: Terminal.columns(of: STDERR_FILENO) - 3) : label)"
-            FileHandle.standardError.write(Data("\(text)\(rewrites ? "" : "\n")".utf8))
-            state.shown += 1
+            if state.isOver { return false }
+            if rewrites {
+                let room = Terminal.columns(of: STDERR_FILENO) - 3
+                Terminal.write("\(Progress.clear)… \(state.label.cut(to: room))")
+            } else if state.written != state.label {
+                Terminal.write("… \(state.label)\n")
+            }
+            state.written = state.label
+            return true
         }
-    }
-
-    private func clear() {
-        FileHandle.standardError.write(Data("\r\u{1B}[K".utf8))
     }
 }
 
 extension Int {
     /// With a comma at every third digit.
-    var grouped: String {
-        var text = ""
-        for (index, digit) in String(self).reversed().enumerated() {
-            if index > 0, index.isMultiple(of: 3) { text.append(",") }
-            text.append(digit)
-        }
-        return String(text.reversed())
-    }
+    var grouped: String { formatted(.number.locale(Locale(identifier: "en_US"))) }
 }

@@ -1,62 +1,55 @@
 import Foundation
-import SharedSuite
 
 extension Command {
     static let tour = Command(
-        "tour", "a guided tour for newcomers",
+        name: "tour", summary: "a guided tour for newcomers",
         help: """
             Walks through the lab: announces each command, asks what you expect, waits for Return,
             and runs it. Ctrl-D ends the tour. If standard input is not a terminal, it does not
             wait.
             """
-    ) { _ in try TourCommand.run() }
-}
-
-/// A guided tour: each stop shows a command, asks a question, runs the command, and answers.
-enum TourCommand {
-    private struct Stop: Sendable {
-        let text: String
-        let question: String
-        /// The command that shows the same without the tour.
-        let command: String
-        let run: @Sendable () throws -> Void
-        let answer: String
-    }
-
-    static func run() throws {
+    ) { _ in
         print(Terminal.painted("A walk through the lab", .title) + "\n")
+        let stops = TourCommand.stops
         for (index, stop) in stops.enumerated() {
             print(Terminal.painted("\(index + 1) of \(stops.count)", .title))
             print(Terminal.wrapped(stop.text))
             print("\n" + Terminal.wrapped("? \(stop.question)"))
             print(Terminal.painted("\n$ \(stop.command)", .title))
-            guard isAnswered() else { return print("") }
-            try stop.run()
+            // The end of the input ends the tour.
+            if isatty(STDIN_FILENO) == 1 {
+                print("Press Return to run it. ", terminator: "")
+                fflush(nil)
+                if readLine() == nil { return print("") }
+            }
+            let words = stop.command.split(separator: " ").dropFirst(3)
+            try PromiseLab.run(words.map(String.init))
             print("\n" + Terminal.wrapped("→ \(stop.answer)") + "\n")
         }
-        print(Terminal.wrapped(end))
+        print(
+            Terminal.wrapped(
+                "This is the end of the tour. Tutorial.md continues from here, and `promise-lab list` "
+                    + "tells the story of each row."))
+    }
+}
+
+/// A guided tour: each stop shows a command, asks a question, runs the command, and answers.
+enum TourCommand {
+    fileprivate struct Stop: Sendable {
+        let text: String
+        let question: String
+        /// The command that shows the same without the tour.
+        let command: String
+        let answer: String
     }
 
-    /// Waits for Return on a terminal. The end of the input ends the tour.
-    private static func isAnswered() -> Bool {
-        guard isatty(STDIN_FILENO) == 1 else { return true }
-        print("Press Return to run it. ", terminator: "")
-        fflush(nil)
-        return readLine() != nil
-    }
-
-    private static func show(_ id: String, _ stage: Subject) throws {
-        try ShowCommand.run(Catalogue.hazard(id)!, on: stage, nil, .text)
-    }
-
-    private static let stops = [
+    fileprivate static let stops = [
         Stop(
             text: "A promise represents a value that does not exist yet. `then` registers a "
                 + "handler, a function that is called with the value; `resolve` fulfills the "
                 + "promise. Stage 1 has room for one handler.",
             question: "Two handlers are registered on one promise. Which of them is called?",
             command: "swift run promise-lab show H02 --stage 1",
-            run: { try show("H02", .naive) },
             answer: "Only the second. It has replaced the first."),
         Stop(
             text: "Now there are two threads: one calls `then`, the other `resolve`. Each "
@@ -66,7 +59,6 @@ enum TourCommand {
                 + "promise on the right.",
             question: "The subscriber finds the promise pending. Is its handler safe?",
             command: "swift run promise-lab show R01 --stage 1",
-            run: { try show("R01", .naive) },
             answer: "No. The resolver may look for a handler between the check and the line that "
                 + "stores it, and it looks only once."),
         Stop(
@@ -75,9 +67,6 @@ enum TourCommand {
             question: "The slot is still empty when the resolver reads it. Which thread calls the "
                 + "handler?",
             command: "swift run promise-lab replay R01 --stage 1 --schedule RRRS6",
-            run: {
-                try ReplayCommand.run(Catalogue.hazard("R01")!, on: .naive, "RRRS6", .text)
-            },
             answer: "The subscriber. It finds the promise fulfilled, and calls its handler at "
                 + "once."),
         Stop(
@@ -85,7 +74,6 @@ enum TourCommand {
                 + "it again; no other thread can interrupt it.",
             question: "How many kinds of interleaving are left?",
             command: "swift run promise-lab show R01 --stage 3",
-            run: { try show("R01", .threadSafe) },
             answer: "Two: `then` first, or `resolve` first."),
         Stop(
             text:
@@ -93,12 +81,7 @@ enum TourCommand {
                 + "a slow machine, twice as long.",
             question: "Which rows does a list of handlers fix, and which only a lock?",
             command: "swift run promise-lab",
-            run: { try Matrix.command(Matrix.stages) },
             answer: "A list and a state that changes once fix H02 to H05. Nearly all rows with two "
                 + "threads need a lock."),
     ]
-
-    private static let end =
-        "This is the end of the tour. Tutorial.md continues from here, and `promise-lab list` tells "
-        + "the story of each row."
 }

@@ -234,7 +234,7 @@ import Testing
     func `the matrix fits the terminal`(width: Int) throws {
         let verdicts: [(Int, Int)] = [(1, 3), (1460, 1462), (0, 917)]
         for columns in [Matrix.stages, Matrix.steps, Matrix.designs] {
-            let matrix = Matrix(columns: columns, hazards: Catalogue.all)
+            let matrix = Matrix(columns: columns)
             let rows = Catalogue.all.map { hazard in
                 var row = Matrix.Row(hazard: hazard, verdicts: [:])
                 for (index, column) in columns.enumerated() {

@@ -47,6 +47,6 @@ import Testing
         let words = ["show", "R01", "--stage", "1", "--format", "html", "--output", "/nowhere/a"]
         let result = try Commands.promiseLab(words)
         #expect(result.status == 1)
-        #expect(result.errors.contains("cannot write /nowhere/a"))
+        #expect(result.errors.contains("/nowhere/a cannot be written"))
     }
 }
