@@ -18,9 +18,7 @@ extension Grader {
     ) throws -> Int {
         let tasks = submissions.students.flatMap { student in
             Exercise.all.map {
-                ClassTask(
-                    student: student, home: submissions.folder.appending(path: student),
-                    workbook: submissions.workbook(of: student, for: $0), exercise: $0)
+                (student, submissions.workbook(of: student, for: $0), $0)
             }
         }
         let isStopped = Mutex(false)
@@ -33,19 +31,21 @@ extension Grader {
             nonisolated(unsafe) let finished = finished
             DispatchQueue.concurrentPerform(iterations: tasks.count) { index in
                 if isStopped.withLock({ $0 }) { return }
-                let task = tasks[index]
-                let old = task.gradeOfLink ?? turn.withLock { task.grade(in: known) }
-                if old == nil { progress(task.name) }
-                let grade = old ?? self.grade(task.exercise, in: task.workbook)
+                let (student, workbook, exercise) = tasks[index]
+                let old =
+                    submissions.gradeOfLink(from: student, workbook, exercise)
+                    ?? turn.withLock { known.grade(student, exercise, workbook) }
+                if old == nil { progress("\(student), exercise \(exercise.number)") }
+                let grade = old ?? self.grade(exercise, in: workbook)
                 turn.withLock {
                     do {
                         if old == nil {
                             if grade.result != .notAttempted { fresh += 1 }
-                            try task.note(grade, in: &known)
+                            try known.note(grade, of: student, exercise, workbook)
                         }
-                        grades[task.student, default: [:]][task.exercise.number] = grade
-                        let all = Exercise.all.compactMap { grades[task.student]?[$0.number] }
-                        if all.count == Exercise.all.count { try finished(task.student, all) }
+                        grades[student, default: [:]][exercise.number] = grade
+                        let all = Exercise.all.compactMap { grades[student]?[$0.number] }
+                        if all.count == Exercise.all.count { try finished(student, all) }
                     } catch {
                         failure = failure ?? error
                         isStopped.withLock { $0 = true }
@@ -59,26 +59,14 @@ extension Grader {
     }
 }
 
-/// One answer of a class.
-private struct ClassTask: Sendable {
-    let student: String
-    let home: URL
-    let workbook: Workbook
-    let exercise: Exercise
-
-    var name: String { "\(student), exercise \(exercise.number)" }
-
+extension Submissions {
     /// The grade of a link to a file that is not the student's; `nil` for any other answer.
-    var gradeOfLink: Grade? {
-        let (file, home) = (workbook.file(exercise), home.resolvingSymlinksInPath().path)
-        let isOutside = !file.resolvingSymlinksInPath().path.hasPrefix(home + "/")
-        guard isOutside, !workbook.isUntouched(exercise) else { return nil }
+    fileprivate func gradeOfLink(
+        from student: String, _ workbook: Workbook, _ exercise: Exercise
+    ) -> Grade? {
+        let home = folder.appending(path: student).resolvingSymlinksInPath().path
+        let file = workbook.file(exercise).resolvingSymlinksInPath().path
+        guard !file.hasPrefix(home + "/"), !workbook.isUntouched(exercise) else { return nil }
         return Grade(exercise, .refused("it is a link to a file outside of the student's folder"))
-    }
-
-    func grade(in journal: Journal) -> Grade? { journal.grade(student, exercise, workbook) }
-
-    func note(_ grade: Grade, in journal: inout Journal) throws {
-        try journal.note(grade, of: student, exercise, workbook)
     }
 }

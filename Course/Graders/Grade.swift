@@ -3,7 +3,7 @@ import RaceLab
 
 /// The result of grading an answer.
 public struct Grade: Sendable, Equatable, Codable {
-    public enum Result: Sendable, Equatable, Codable {
+    public enum Result: Error, Sendable, Equatable, Codable {
         /// The file is the unchanged stub, or there is none.
         case notAttempted
         /// The error messages of the compiler.
@@ -113,10 +113,9 @@ public struct Grader: Sendable {
 
     /// Grades a file, whatever its name, and even if it is the stub.
     public func grade(_ exercise: Exercise, _ file: URL) -> Grade {
-        Interruption.withFolder { folder in
-            switch library(of: exercise, file, folder) {
-            case .failure(let grade): return grade
-            case .success(let library, let variant):
+        do throws(Grade.Result) {
+            return try Interruption.withFolder { folder throws(Grade.Result) in
+                let (library, variant) = try library(of: exercise, file, folder)
                 var grade = tried(exercise, library, folder)
                 if grade.isPassed { grade = triedOptimized(grade, exercise, file, variant, folder) }
                 if grade.isPassed, let source = try? SourceText(of: file),
@@ -126,7 +125,9 @@ public struct Grader: Sendable {
                 }
                 return grade.of(variant, of: exercise, file)
             }
-        } ?? Grade(exercise, .unavailable("a temporary folder could not be created"))
+        } catch {
+            return Grade(exercise, error)
+        }
     }
 
     /// One interleaving of an answer as a table, and the sentences of its verdict.
@@ -160,30 +161,30 @@ public struct Grader: Sendable {
     private func lastLine(
         _ exercise: Exercise, _ file: URL, _ task: [String], orIfItCrashes more: [String] = []
     ) throws -> GraderProcess.Line? {
-        let line = Interruption.withFolder { folder -> Swift.Result<GraderProcess.Line?, Refusal> in
-            switch library(of: exercise, file, folder) {
-            case .failure(let grade):
-                return .failure(Refusal("\(file.lastPathComponent) could not be run", grade))
-            case .success(let library, _):
-                var (_, protocolOfChild) = run(exercise, library, folder, task, tokens: [])
-                if protocolOfChild.isEmpty, !more.isEmpty {
-                    (_, protocolOfChild) = run(exercise, library, folder, task + more, tokens: [])
-                }
-                // The last line counts: see GraderProcess.
-                switch protocolOfChild.last {
-                case .mismatch(let why), .unavailable(let why): return .failure(Refusal(why))
-                case let line: return .success(line)
+        var lines: [GraderProcess.Line] = []
+        do throws(Grade.Result) {
+            try Interruption.withFolder { folder throws(Grade.Result) in
+                let (library, _) = try library(of: exercise, file, folder)
+                (_, lines) = run(exercise, library, folder, task, tokens: [])
+                if lines.isEmpty, !more.isEmpty {
+                    (_, lines) = run(exercise, library, folder, task + more, tokens: [])
                 }
             }
+        } catch {
+            throw Refusal("\(file.lastPathComponent) could not be run", error)
         }
-        return try line?.get() ?? { throw Refusal("a temporary folder could not be created") }()
+        // The last line counts: see GraderProcess.
+        switch lines.last {
+        case .mismatch(let why), .unavailable(let why): throw Refusal(why)
+        case let line: return line
+        }
     }
 
     public struct Refusal: Error, CustomStringConvertible {
         public let description: String
 
-        init(_ description: String, _ grade: Grade? = nil) {
-            switch grade?.result {
+        init(_ description: String, _ result: Grade.Result? = nil) {
+            switch result {
             case .doesNotCompile(let why), .refused(let why), .unavailable(let why):
                 self.description = "\(description): \(why)"
             default: self.description = description
@@ -193,43 +194,34 @@ public struct Grader: Sendable {
 
     // MARK: From a file to a library
 
-    private enum Library: Error {
-        case success(URL, variant: Int?)
-        case failure(Grade)
-    }
-
-    private func library(of exercise: Exercise, _ file: URL, _ folder: URL) -> Library {
+    private func library(
+        of exercise: Exercise, _ file: URL, _ folder: URL
+    ) throws(Grade.Result) -> (URL, variant: Int?) {
         let source: SourceText
         do {
             source = try SourceText(of: file)
-        } catch let unreadable as SourceText.Unreadable {
-            return .failure(Grade(exercise, .refused(unreadable.description)))
+        } catch let refused as Grade.Result {
+            throw refused
         } catch {
-            return .failure(Grade(exercise, .unavailable("\(file.path) cannot be read")))
+            throw .unavailable("\(file.path) cannot be read")
         }
         if let objection = SourceRules.objection(to: source, besides: exercise.forbidden) {
-            return .failure(Grade(exercise, .refused(objection)))
+            throw .refused(objection)
         }
         if exercise.isAboutOrderings,
             let objection = source.objection(
                 toMoreThanOrderingsOf: SourceText(exercise.stub(variant: 1)))
         {
-            return .failure(Grade(exercise, .refused(objection)))
+            throw .refused(objection)
         }
         let variant = exercise.variant(of: source)
         if exercise.variants > 1, variant == nil {
-            return .failure(
-                Grade(
-                    exercise,
-                    .refused(
-                        "the report must contain the number of the variant once, as in the "
-                            + "stub: variant = 1 to \(exercise.variants)")))
+            throw .refused(
+                "the report must contain the number of the variant once, as in the stub: "
+                    + "variant = 1 to \(exercise.variants)")
         }
-        switch Workshop(exercise: exercise, variant: variant, folder: folder).build(file) {
-        case .library(let library): return .success(library, variant: variant)
-        case .doesNotCompile(let errors): return .failure(Grade(exercise, .doesNotCompile(errors)))
-        case .unavailable(let why): return .failure(Grade(exercise, .unavailable(why)))
-        }
+        let workshop = Workshop(exercise: exercise, variant: variant, folder: folder)
+        return (try workshop.build(file), variant)
     }
 
     // MARK: From a library to a grade
@@ -300,7 +292,7 @@ public struct Grader: Sendable {
         guard !requirements.isEmpty else { return passed }
         let workshop = Workshop(
             exercise: exercise, variant: variant, folder: folder, isOptimized: true)
-        guard case .library(let library) = workshop.build(file) else {
+        guard let library = try? workshop.build(file) else {
             return Grade(exercise, .unavailable("it could not be compiled with optimization"))
         }
         let grade = tried(exercise, library, folder, optimized: requirements)

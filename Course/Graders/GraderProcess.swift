@@ -68,9 +68,7 @@ public struct GraderProcess {
     /// Runs one interleaving and records its table, and then, if it fails, the table with a mark at
     /// the step from which every interleaving fails.
     public func replay(_ id: String, _ schedule: String, _ limits: Limits, isolated: Bool) {
-        impose(limits)
-        guard let answer = load(), let requirement = exercise.requirement(id) else { return }
-        do {
+        use(id, limits) { requirement, answer in
             let written = { (marked: Bool) in
                 let (trace, verdict) = try requirement.replayed(
                     answer, schedule, marked: marked, isolated: isolated)
@@ -78,8 +76,6 @@ public struct GraderProcess {
             }
             write(try written(false))
             if let marked = try? written(true) { write(marked) }
-        } catch {
-            write(.mismatch("\(error)"))
         }
     }
 
@@ -88,18 +84,24 @@ public struct GraderProcess {
         _ id: String, _ limits: Limits,
         _ text: (Requirement, Exploration.Options, @escaping (Scenario) -> Void) throws -> String
     ) {
+        use(id, limits) { requirement, answer in
+            guard let (options, scenario) = requirement.scenario(of: requirement.body(answer))
+            else { return }
+            let text = try text(requirement, options) {
+                Patience.renew()
+                scenario($0)
+            }
+            write(.written(text))
+        }
+    }
+
+    private func use(
+        _ id: String, _ limits: Limits, _ work: (Requirement, AnyObject) throws -> Void
+    ) {
         impose(limits)
         guard let answer = load(), let requirement = exercise.requirement(id) else { return }
-        guard let (options, scenario) = requirement.scenario(of: requirement.body(answer)) else {
-            return
-        }
         do {
-            write(
-                .written(
-                    try text(requirement, options) {
-                        Patience.renew()
-                        scenario($0)
-                    }))
+            try work(requirement, answer)
         } catch {
             write(.mismatch("\(error)"))
         }
@@ -157,29 +159,14 @@ public struct GraderProcess {
             var newline = UInt8(ascii: "\n")
             if Foundation.write(descriptor, &newline, 1) < 1 { GraderProcess.endWithoutRecord() }
         }
-        allow(limits.output, of: RLIMIT_FSIZE)
-        allow(0, of: RLIMIT_CORE)
+        Patience.allow(limits.output, of: RLIMIT_FSIZE)
+        Patience.allow(0, of: RLIMIT_CORE)
         #if os(Linux)
             // Most of the address space of a program has no memory behind it; the limit counts what
             // is added.
             let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
             let pages = text.split(separator: " ").first.flatMap { Int($0) } ?? 0
-            allow(pages * Int(getpagesize()) + limits.memory, of: RLIMIT_AS)
-        #endif
-    }
-
-    #if os(Linux)
-        private typealias Resource = __rlimit_resource
-    #else
-        private typealias Resource = Int32
-    #endif
-
-    private func allow(_ amount: Int, of resource: Resource) {
-        var limit = rlimit(rlim_cur: rlim_t(amount), rlim_max: rlim_t(amount))
-        #if os(Linux)
-            setrlimit(__rlimit_resource_t(resource.rawValue), &limit)
-        #else
-            setrlimit(resource, &limit)
+            Patience.allow(pages * Int(getpagesize()) + limits.memory, of: RLIMIT_AS)
         #endif
     }
 }
@@ -240,21 +227,27 @@ enum Patience {
     static func renew() {
         guard let seconds = state.seconds else { return }
         let elapsed = elapsed()
-        limit(to: elapsed.processor + 1 + seconds)
+        allow(elapsed.processor + 1 + seconds, of: RLIMIT_CPU, forGood: false)
         guard elapsed.all > state.lastSign + 1 else { return }
         state.lastSign = elapsed.all
         state.giveSignOfLife()
     }
 
-    private static func limit(to seconds: Int) {
+    #if os(Linux)
+        typealias Resource = __rlimit_resource
+    #else
+        typealias Resource = Int32
+    #endif
+
+    /// - Parameter forGood: whether the limit can never be raised again.
+    static func allow(_ amount: Int, of resource: Resource, forGood: Bool = true) {
         #if os(Linux)
-            let resource = __rlimit_resource_t(RLIMIT_CPU.rawValue)
-        #else
-            let resource = RLIMIT_CPU
+            let resource = __rlimit_resource_t(resource.rawValue)
         #endif
         var limit = rlimit()
         getrlimit(resource, &limit)
-        limit.rlim_cur = min(rlim_t(seconds), limit.rlim_max)
+        if forGood { limit.rlim_max = rlim_t(amount) }
+        limit.rlim_cur = min(rlim_t(amount), limit.rlim_max)
         setrlimit(resource, &limit)
     }
 }

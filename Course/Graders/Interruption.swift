@@ -40,9 +40,10 @@ public enum Interruption {
 
     private static let prefix = "promise-lab-grade-"
 
-    /// Runs `work` with a temporary folder, which is removed afterwards; `nil` if it cannot be
-    /// created.
-    static func withFolder<Value>(_ work: (URL) -> Value) -> Value? {
+    /// Runs `work` with a temporary folder, which is removed afterwards.
+    static func withFolder<Value>(
+        _ work: (URL) throws(Grade.Result) -> Value
+    ) throws(Grade.Result) -> Value {
         let temporary = FileManager.default.temporaryDirectory
         removeWhatIsLeft(in: temporary)
         let folder = temporary.appending(path: "\(prefix)\(getpid())-\(UUID().uuidString)")
@@ -51,11 +52,12 @@ public enum Interruption {
             try? FileManager.default.removeItem(at: folder)
             folders.withLock { _ = $0.remove(folder) }
         }
-        guard
-            (try? FileManager.default.createDirectory(
-                at: folder, withIntermediateDirectories: true)) != nil
-        else { return nil }
-        return work(folder)
+        do {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        } catch {
+            throw .unavailable("a temporary folder could not be created")
+        }
+        return try work(folder)
     }
 
     /// Removes the folders of graders that were killed before they could clean up. The name of a

@@ -24,20 +24,14 @@ extension Requirement {
             "Some of these programs again, with strings, optional values, arrays and `Void`.",
             asking: "Which of your lines assumes something about the values?"
         ) { (answer: AnyObject) in
-            let programs = OperatorPrograms.ofValues(calls)
+            func programs<Value: Sendable>(of values: Conversion<Value>) -> Programs {
+                .inSequence(OperatorPrograms.ofValues(calls), watched: 0) {
+                    OperatorSubject(answer, values, promises: $0.promises)
+                }
+            }
             return Programs(joining: [
-                .inSequence(programs, watched: 0) {
-                    OperatorSubject(answer, .texts, promises: $0.promises)
-                },
-                .inSequence(programs, watched: 0) {
-                    OperatorSubject(answer, .optionals, promises: $0.promises)
-                },
-                .inSequence(programs, watched: 0) {
-                    OperatorSubject(answer, .arrays, promises: $0.promises)
-                },
-                .inSequence(programs, watched: 0) {
-                    OperatorSubject(answer, .nothing, promises: $0.promises)
-                },
+                programs(of: .texts), programs(of: .optionals), programs(of: .arrays),
+                programs(of: .nothing),
             ])
         }
     }

@@ -77,22 +77,16 @@ public struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Requirement {
-    var alsoRunOptimized: Requirement {
+    func with<Value>(
+        _ property: WritableKeyPath<Requirement, Value>, _ value: Value
+    ) -> Requirement {
         var copy = self
-        copy.isAlsoRunOptimized = true
-        return copy
-    }
-
-    var tryingWeakerOrderings: Requirement {
-        var copy = self
-        copy.triesWeakerOrderings = true
+        copy[keyPath: property] = value
         return copy
     }
 
     func whenStuck(_ reason: String, _ detail: String) -> Requirement {
-        var copy = self
-        copy.whenStuck = Fault(reason, detail)
-        return copy
+        with(\.whenStuck, Fault(reason, detail))
     }
 
     /// More interleavings than most answers have. A spinlock can have very many, and grading should

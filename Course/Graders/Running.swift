@@ -105,8 +105,7 @@ extension Requirement {
             return (completed.trace, scheduled.verdict(completed.trace))
         case let body:
             guard let (usual, describe) = scenario(of: body) else {
-                throw NothingToReplay(
-                    description: "\(id) has one thread only, so there is nothing to schedule")
+                throw Grader.Refusal("\(id) has one thread only, so there is nothing to schedule")
             }
             var options = usual
             options.marksPointOfNoReturn = marked
@@ -132,10 +131,6 @@ extension Requirement {
         complaints.isEmpty
             ? [Report.Span("✓ every check holds", .success)]
             : complaints.map { Report.Span("✗ \($0)", .failure) }
-    }
-
-    struct NothingToReplay: Error, CustomStringConvertible {
-        let description: String
     }
 
     // MARK: One thread

@@ -8,19 +8,8 @@ struct Scheduled {
     /// The failure that is required; `nil`: any finding of the failing kinds.
     let wanted: Reason?
     /// In which interleaving that happens, for a sentence.
-    let wish: String
+    var wish = "in which a check fails"
     let scenario: (Scenario) -> Void
-
-    init(
-        schedule: String, options: Exploration.Options, wanted: Reason?, wish: String? = nil,
-        _ scenario: @escaping (Scenario) -> Void
-    ) {
-        self.schedule = schedule
-        self.options = options
-        self.wanted = wanted
-        self.wish = wish ?? wanted.map { "in which \($0.sentence)" } ?? "in which a check fails"
-        self.scenario = scenario
-    }
 
     func verdict() -> Requirement.Verdict {
         guard schedule.contains(where: { !$0.isWhitespace }) else {

@@ -25,24 +25,19 @@ struct SourceText {
     /// No answer is longer than that; a longer file may have been made to keep the grader busy.
     static let maximumBytes = 256 << 10
 
-    struct Unreadable: Error, CustomStringConvertible {
-        let description: String
-    }
-
+    /// - Throws: ``Grade/Result/refused(_:)`` for a file that cannot be an answer.
     init(of file: URL) throws {
         let attributes = try FileManager.default.attributesOfItem(
             atPath: file.resolvingSymlinksInPath().path)
         guard attributes[.type] as? FileAttributeType == .typeRegular else {
-            throw Unreadable(description: "\(file.lastPathComponent) is not a text file")
+            throw Grade.Result.refused("\(file.lastPathComponent) is not a text file")
         }
         guard let size = attributes[.size] as? Int, size <= SourceText.maximumBytes else {
-            throw Unreadable(
-                description:
-                    "it is longer than \(SourceText.maximumBytes >> 10) KB, the limit for "
-                    + "an answer")
+            throw Grade.Result.refused(
+                "it is longer than \(SourceText.maximumBytes >> 10) KB, the limit for an answer")
         }
         guard let text = String(data: try Data(contentsOf: file), encoding: .utf8) else {
-            throw Unreadable(description: "its encoding is not UTF-8")
+            throw Grade.Result.refused("its encoding is not UTF-8")
         }
         self.init(text)
     }

@@ -11,15 +11,9 @@ struct Workshop {
     /// Whether to compile with optimization: see ``Requirement/isAlsoRunOptimized``.
     var isOptimized = false
 
-    enum Outcome {
-        case library(URL)
-        case doesNotCompile(String)
-        case unavailable(String)
-    }
-
-    func build(_ answer: URL) -> Outcome {
+    func build(_ answer: URL) throws(Grade.Result) -> URL {
         guard let products = Workshop.products else {
-            return .unavailable(
+            throw .unavailable(
                 "there is no folder Modules next to the program, where `swift build` puts it")
         }
         if exercise.reports {
@@ -27,9 +21,11 @@ struct Workshop {
                 .write(to: suspectFile, atomically: true, encoding: .utf8)
         }
         let arguments = arguments(for: answer, products)
-        if buildsWithScript(answer, arguments) { return .library(library) }
-        // The driver's messages say what is wrong with the answer.
-        return failure(of: driver(arguments), of: answer) ?? .library(library)
+        if !buildsWithScript(answer, arguments) {
+            // The driver's messages say what is wrong with the answer.
+            if let failure = failure(of: driver(arguments), of: answer) { throw failure }
+        }
+        return library
     }
 
     private var library: URL { folder.appending(path: "\(exercise.name).library") }
@@ -117,7 +113,7 @@ struct Workshop {
 
     private var compilerOutput: URL { folder.appending(path: "compiler") }
 
-    private func failure(of ending: Child.Ending, of answer: URL) -> Outcome? {
+    private func failure(of ending: Child.Ending, of answer: URL) -> Grade.Result? {
         let said = Child.beginning(of: compilerOutput, lines: 400)
         switch ending {
         case .status(0): return nil

@@ -63,11 +63,7 @@ extension Exercise {
                     + "for the other.",
                 asking: "How many locks are there when a thousand operations are being retried?",
                 [
-                    .call(
-                        .retry(
-                            OperatorModel.Retries(
-                                attempts: 4, works: [.promise(0), .failure(1), .promise(1)],
-                                delays: []))),
+                    .call(.retry(fourAttempts)),
                     .settle(0, .reject(1)), .advance(.zero), .advance(.zero),
                     .settle(1, .fulfill(1)),
                 ]),
@@ -75,6 +71,8 @@ extension Exercise {
 
     private static let oneAttempt = OperatorModel.Retries(
         attempts: 1, works: [.promise(0)], delays: [])
+    private static let fourAttempts = OperatorModel.Retries(
+        attempts: 4, works: [.promise(0), .failure(1), .promise(1)], delays: [])
 
     /// More than a counter of 16 bits with a sign can count.
     private static let many = 33_000

@@ -32,7 +32,7 @@ extension Exercise {
                     "What had the reader seen before it read the old value? Which store and which "
                     + "load would have to form a pair, so that it could not?",
                 with: SequenceLockAnswer.self, writeAndRead
-            ).tryingWeakerOrderings
+            ).with(\.triesWeakerOrderings, true)
         ])
 
     /// Whether only the memory orderings of its stub may change, and fences may be added.

@@ -56,7 +56,8 @@ extension Requirement {
             .scheduled(
                 Scheduled(
                     schedule: schedule(answer as! any SchedulesAnswer), options: race.options,
-                    wanted: reason, race.scenario(on: .handlers)))
+                    wanted: reason, wish: "in which \(reason.sentence)",
+                    scenario: race.scenario(on: .handlers)))
         }
     }
 }

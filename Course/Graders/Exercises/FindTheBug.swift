@@ -48,6 +48,6 @@ extension Exercise {
         return .scheduled(
             Scheduled(
                 schedule: answer.schedule, options: options, wanted: nil,
-                race.scenario(onType: answer.suspect)))
+                scenario: race.scenario(onType: answer.suspect)))
     }
 }

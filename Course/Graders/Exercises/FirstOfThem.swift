@@ -64,7 +64,7 @@ extension Exercise {
                     + "what it captured. Which arrow closes a cycle while the outcome is pending?"
             ) { (answer: AnyObject) in
                 .inSequence(OperatorPrograms.neverSettled, watched: 0) {
-                    OperatorSubject(answer, .numbers, neverSettled: $0.promises)
+                    OperatorSubject(answer, .numbers, promises: $0.promises, neverSettled: true)
                 }
             },
             .inThreads(

@@ -160,7 +160,7 @@ private enum OfficeRequirements {
             asking: "This task only reads. What keeps the writer out meanwhile?",
             with: Answer.self
         ) { scenario, answer in
-            let visits = [Visit("Anna"), Visit(reader: "Ben")]
+            let visits = [Visit("Anna"), Visit("Ben", isReader: true)]
             meet(scenario, answer.office(seats: 2), seats: 2, sold: 1, visits)
             scenario.outcome { "\(visits[1].buyer.read ?? 0)" }
             scenario.expect("2", .acceptable, "Ben was first")
@@ -223,7 +223,8 @@ private enum OfficeRequirements {
         ) {
             let annaLeaves = Gate()
             return [
-                Visit("Anna", opens: annaLeaves) { throw Declined(1) }, Visit(reader: "Ben"),
+                Visit("Anna", opens: annaLeaves) { throw Declined(1) },
+                Visit("Ben", isReader: true),
                 Visit("Cleo", after: [annaLeaves], isUrgent: true),
             ]
         },
@@ -253,7 +254,7 @@ private enum OfficeRequirements {
             return [
                 Visit("Anna", opens: gates[0]) { throw Declined(1) },
                 Visit("Ben", opens: gates[1]) { throw Declined(1) },
-                Visit(reader: "Cleo", after: gates, expecting: 2),
+                Visit("Cleo", after: gates, isReader: true, expecting: 2),
             ]
         },
     ]
@@ -329,13 +330,8 @@ private enum OfficeRequirements {
         _ id: String, _ name: String, _ story: String, asking question: String, seats: Int = 1,
         sold: Int = 1, _ visits: @escaping @Sendable () -> [Visit]
     ) -> Requirement {
-        Requirement(id: id, name: name, story: story, question: question) { answer in
-            let answer = answer as! Answer
-            var options = Exploration.Options()
-            options.maximumInterleavings = Requirement.maximumInterleavings
-            return .scenario(options) {
-                meet($0, answer.office(seats: seats), seats: seats, sold: sold, visits())
-            }
+        .scenario(id, name, story, asking: question, with: Answer.self) {
+            meet($0, $1.office(seats: seats), seats: seats, sold: sold, visits())
         }
     }
 
@@ -496,32 +492,29 @@ private struct Visit: Sendable {
     let buyer: Buyer
     private let gates: [Gate]
     private let exit: Gate?
-    /// `nil` for a reader.
-    private let payment: Office.Payment?
-    var isUrgent = false
-    private(set) var expected: Int?
+    let isUrgent: Bool
+    private let isReader: Bool
+    let expected: Int?
+    private let payment: Office.Payment
 
-    /// - Parameter gates: are passed before that.
+    /// - Parameters:
+    ///   - gates: are passed before that.
+    ///   - count: what a reader must read, if it is known.
     init(
         _ name: String, after gates: [Gate] = [], opens exit: Gate? = nil, isUrgent: Bool = false,
+        isReader: Bool = false, expecting count: Int? = nil,
         paying payment: @escaping Office.Payment = {}
     ) {
-        (buyer, self.gates, self.exit, self.payment) = (Buyer(name), gates, exit, payment)
-        self.isUrgent = isUrgent
-    }
-
-    /// - Parameter count: must be read, if it is known.
-    init(reader name: String, after gates: [Gate] = [], expecting count: Int? = nil) {
-        (buyer, self.gates, exit, payment) = (Buyer(name), gates, nil, nil)
-        expected = count
+        (buyer, self.gates, self.exit, self.isUrgent) = (Buyer(name), gates, exit, isUrgent)
+        (self.isReader, expected, self.payment) = (isReader, count, payment)
     }
 
     func run(at office: Office) async {
         for gate in gates { await gate.pass() }
-        if let payment {
-            await buyer.buy(at: office, paying: payment)
-        } else {
+        if isReader {
             await buyer.readFreeSeats(at: office)
+        } else {
+            await buyer.buy(at: office, paying: payment)
         }
         exit?.open()
     }

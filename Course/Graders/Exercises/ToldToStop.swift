@@ -56,7 +56,7 @@ private enum CancellationRequirements {
             .inSequence(CancellationPrograms.ofMemory, watched: .max) { _ in
                 CancellationSubject(answer, watchesMemory: true)
             }
-        }.alsoRunOptimized,
+        }.with(\.isAlsoRunOptimized, true),
         .unwatched(
             "E11.3", "registrations that are released",
             "\(Bounds.squared) observers are registered, and the registrations are released. In between, "

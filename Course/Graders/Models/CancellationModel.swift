@@ -55,8 +55,7 @@ struct CancellationModel: SequentialModel {
             guard !isCancelled, hasSource else { break }
             next.isCancelled = true
             let called = observers.filter { !$0.value.isWithdrawn }.keys.sorted()
-            return Settling.orders(called.count, upTo: called.count)
-                .filter { $0.count == called.count }
+            return Settling.orders(ofAll: called.count)
                 .map { order in Following(next, next: order.map { .call(called[$0]) }) }
         case .read(let number):
             next.events[number].append(isCancelled ? 1 : 0)

@@ -21,18 +21,14 @@ enum OperatorPrograms {
     typealias Program = SmallProgram<OperatorModel>
     typealias Operation = OperatorModel.Operation
 
+    /// All ways to settle the promises of a list in this order.
     private static func settling(_ order: [Int]) -> [[Operation]] {
-        Settling.all(order).map { $0.map { .settle($0.promise, $0.settling) } }
+        combinations(
+            order.map { [.settle($0, .fulfill($0 + 1)), .settle($0, .reject($0 + 1))] })
     }
 
     private static func fulfilling(_ order: [Int]) -> [Operation] {
         order.map { .settle($0, .fulfill($0 + 1)) }
-    }
-
-    private static func orders(of promises: Set<Int>) -> [[Int]] {
-        Settling.orders(promises.count, upTo: promises.count).filter {
-            $0.count == promises.count
-        }
     }
 
     private static func shortestFirst(_ programs: [Program]) -> [Program] {
@@ -56,7 +52,7 @@ enum OperatorPrograms {
     static let all: [Program] = {
         let lists = [[], [0], [0, 0], [0, 0, 0], [0, 1], [0, 1, 0], [0, 0, 1], [0, 1, 2]]
         var all = lists.flatMap { list in
-            orders(of: Set(list)).flatMap(settling).flatMap {
+            Settling.orders(ofAll: Set(list).count).flatMap(settling).flatMap {
                 Program.with(.call(.all(list)), anywhereIn: $0)
             }
         }
@@ -220,9 +216,9 @@ enum OperatorPrograms {
             }
             after.append(.advance(delays.isEmpty ? .zero : delays[promise]))
         }
-        let call = OperatorModel.Call.retry(
-            OperatorModel.Retries(attempts: attempts, works: works, delays: delays))
-        return Program(before + [.call(call)] + after + [.advance(.seconds(100))])
+        let call = Operation.call(
+            .retry(.init(attempts: attempts, works: works, delays: delays)))
+        return Program(before + [call] + after + [.advance(.seconds(100))])
     }
 
     static let retries: [Program] = {
@@ -250,10 +246,9 @@ enum OperatorPrograms {
                     number, Array(repeating: failure, count: number), Bounds.durations.reversed()))
         }
         // The same promise for each attempt, and two retries with one clock.
-        let call = OperatorModel.Call.retry(
-            OperatorModel.Retries(
-                attempts: 3, works: [.promise(0), .promise(0), .promise(1)], delays: []))
-        all += Program.with(.call(call), anywhereIn: [.call(call)] + settling([0, 1])[2]).map {
+        let works: [OperatorModel.Retries.Work] = [.promise(0), .promise(0), .promise(1)]
+        let call = Operation.call(.retry(.init(attempts: 3, works: works, delays: [])))
+        all += Program.with(call, anywhereIn: [call] + settling([0, 1])[2]).map {
             Program($0.threads[0] + [.advance(second), .advance(second)])
         }
         return all + unlimited
@@ -263,10 +258,7 @@ enum OperatorPrograms {
         let call = { (delay: Duration, attempts: Int) -> [Operation] in
             let works = (0..<3).map { OperatorModel.Retries.Work.promise($0) }
             let delays = Array(repeating: delay, count: 3)
-            return [
-                .call(
-                    .retry(OperatorModel.Retries(attempts: attempts, works: works, delays: delays)))
-            ]
+            return [.call(.retry(.init(attempts: attempts, works: works, delays: delays)))]
         }
         let fail = { (promise: Int) in Operation.settle(promise, .reject(promise + 1)) }
         let hopeless = Operation.settle(0, .reject(Settling.hopeless))

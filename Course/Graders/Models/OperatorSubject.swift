@@ -46,19 +46,19 @@ final class OperatorSubject<Value: Sendable>: Subject {
     private var calls: [Begun] = []
     private var settled: Set<Int> = []
 
-    /// - Parameter promises: how many there are.
-    init(_ answer: AnyObject, _ conversion: Conversion<Value>, promises count: Int) {
-        self.answer = answer
-        self.conversion = conversion
-        promises = (0..<count).map { _ in AWPromise<Value>.pending() }
-    }
-
-    /// With promises that nothing settles, not even the end of a resolver.
-    init(_ answer: AnyObject, _ conversion: Conversion<Value>, neverSettled count: Int) {
+    /// - Parameters:
+    ///   - count: how many promises there are.
+    ///   - neverSettled: whether nothing settles them, not even the end of a resolver.
+    init(
+        _ answer: AnyObject, _ conversion: Conversion<Value>, promises count: Int,
+        neverSettled: Bool = false
+    ) {
         self.answer = answer
         self.conversion = conversion
         promises = (0..<count).map { _ in
-            (AWPromise.fulfilled(conversion.make(1)).then(on: DroppingDispatcher()) { $0 }, nil)
+            guard neverSettled else { return AWPromise<Value>.pending() }
+            let source = AWPromise.fulfilled(conversion.make(1))
+            return (source.then(on: DroppingDispatcher()) { $0 }, nil)
         }
     }
 

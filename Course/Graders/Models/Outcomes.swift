@@ -39,17 +39,6 @@ enum Settling: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// All ways to settle the promises of a list in this order.
-    static func all(_ order: [Int]) -> [[(promise: Int, settling: Settling)]] {
-        order.reduce([[]]) { all, promise in
-            all.flatMap { some in
-                [Settling.fulfill(promise + 1), .reject(promise + 1)].map {
-                    some + [(promise, $0)]
-                }
-            }
-        }
-    }
-
     /// Some of the numbers below `count`, in every order.
     static func orders(_ count: Int, upTo length: Int) -> [[Int]] {
         var (all, last): ([[Int]], [[Int]]) = ([[]], [[]])
@@ -60,6 +49,11 @@ enum Settling: Hashable, Sendable, CustomStringConvertible {
             all += last
         }
         return all
+    }
+
+    /// All of the numbers below `count`, in every order.
+    static func orders(ofAll count: Int) -> [[Int]] {
+        orders(count, upTo: count).filter { $0.count == count }
     }
 
     /// The names of the promises of a program.

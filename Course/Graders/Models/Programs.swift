@@ -58,10 +58,7 @@ extension Programs {
 extension Requirement {
     /// The programs of a requirement are numbered: `E07.2/135`.
     func only(_ program: Int) -> Requirement {
-        var copy = self
-        copy.program = program
-        copy.id = id.with(program)
-        return copy
+        with(\.program, program).with(\.id, id.with(program))
     }
 
     /// Explores the programs up to the first that fails.
@@ -172,9 +169,7 @@ extension Requirement {
         {
             return .fails(alone)
         }
-        var failure = Failure(reason: fault.reason, detail: fault.detail)
-        failure.program = number
-        return .fails(failure)
+        return .fails(Failure(reason: fault.reason, detail: fault.detail, program: number))
     }
 
     /// Programs that run one after another on a thread of their own.
@@ -215,9 +210,8 @@ extension Requirement {
     /// Explores one program; runs it once, without the lab, if it is too long for the lab.
     func verdict(of program: Int, _ programs: Programs, isolated: Bool) -> Verdict {
         if programs.isTooLong, let run = programs.runAlone {
-            var failure = run(program).map { Failure(reason: $0.reason, detail: $0.detail) }
-            failure?.program = program
-            return failure.map { .fails($0) } ?? .holds(explored: nil)
+            guard let fault = run(program) else { return .holds(explored: nil) }
+            return .fails(Failure(reason: fault.reason, detail: fault.detail, program: program))
         }
         var options = Requirement.optionsOfPrograms
         let verdict = explored(&options, isolated: isolated) { programs.describe(program, $0) }

@@ -87,33 +87,6 @@ struct PromiseChecks: Sendable {
         rules: PromiseRules(takesTurns: true, chainsInTurn: true, ordersThreads: true),
         callsOutside: true)
 
-    /// All requirements of an exercise, with the ids `E07.1`, `E07.2` and so on.
-    func requirements(
-        _ exercise: Int, first: Int = 1, threads: Bool = false,
-        _ programs: @escaping @Sendable () -> [PromiseProgram]
-    ) -> [Requirement] {
-        let programs = { @Sendable in
-            let all = programs()
-            return all + PromisePrograms.insideTheBlock(all)
-        }
-        let number = exercise < 10 ? "0\(exercise)" : "\(exercise)"
-        let id = { "E\(number).\(first + $0)" }
-        var all = [Requirement.oneThread(id(0), self, programs)]
-        all.append(.otherValues(id(1), self, PromisePrograms.ofValues(exercise)))
-        all.append(.many(id(2), flattens: exercise == 4))
-        if threads {
-            all.append(.severalThreads(id(3), self) { PromisePrograms.inThreads() })
-            all.append(.severalThreadsWithTexts(id(4), self))
-        }
-        if callsOutside {
-            all += [.nothingUnderALock(id(5), self), .handlersThatWait(id(6), self)]
-        }
-        if threads { all.append(.independent(id(7), self)) }
-        all.append(.everythingFreed(id(8), self, programs))
-        if threads, freesHandlers { all.append(.everythingFreedInThreads(id(9), self)) }
-        return all
-    }
-
     // MARK: One thread
 
     func inSequence<Value>(

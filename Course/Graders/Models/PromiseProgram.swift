@@ -11,13 +11,10 @@ struct PromiseProgram: Hashable {
     /// All handlers, by number. The numbers of the roots are not used.
     var handlers: [Handler?] = []
 
-    /// The number of readers. Their numbers begin with ``firstReader``.
     var readers = 0
 
-    static let firstReader = 64
-
     /// Where a reader's results are in ``PromiseModel/Seen/received``: after those of the handlers.
-    func slot(of reader: Int) -> Int { handlers.count + reader - PromiseProgram.firstReader }
+    func slot(of reader: Int) -> Int { handlers.count + reader }
 
     /// A value, or the negative number of an error.
     typealias Outcome = Int

@@ -50,8 +50,15 @@ struct PromisePrograms {
             ops.append(.error(promise, number))
         }
 
+        /// A `then` with handlers for the outcome of the promise that it returns.
+        mutating func observed(_ promise: Int, _ effect: PromiseProgram.Effect) {
+            let next = then(promise, effect)
+            then(next)
+            error(next)
+        }
+
         mutating func read(_ promise: Int) {
-            ops.append(.read(promise, PromiseProgram.firstReader + program.readers))
+            ops.append(.read(promise, program.readers))
             program.readers += 1
         }
     }
@@ -67,19 +74,11 @@ struct PromisePrograms {
         builder.then(second)
         builder.error(second)
     }
-    static let failing = Operation("x") { builder, promise in
-        let next = builder.then(promise, .failure)
-        builder.then(next)
-        builder.error(next)
-    }
-    static let failingForPromise = Operation("y") { builder, promise in
-        let next = builder.then(promise, .failureForPromise)
-        builder.then(next)
-        builder.error(next)
-    }
+    static let failing = Operation("x") { $0.observed($1, .failure) }
+    static let failingForPromise = Operation("y") { $0.observed($1, .failureForPromise) }
     static let text = Operation("s") { $0.error($0.then($0.then($1, .text))) }
-    static let resolve = Operation("1") { $0.ops.append(.resolve($1, 1)) }
-    static let resolveOtherwise = Operation("2") { $0.ops.append(.resolve($1, 2)) }
+    static let resolve = resolving(1)
+    static let resolveOtherwise = resolving(2)
     static let reject = Operation("j") { $0.ops.append(.reject($1, -1)) }
     static let read = Operation("r") { $0.read($1) }
     static let registering = Operation("n") { builder, promise in
@@ -162,18 +161,12 @@ struct PromisePrograms {
     static let begun = Operation("B") { builder, _ in builder.ops.append(.wait(1)) }
     static let drop = Operation("D") { builder, _ in builder.ops.append(.drop) }
     static func returning(_ promise: Int, asText: Bool = false) -> Operation {
-        Operation("p") { builder, own in
-            let next = builder.then(own, .promise(promise, asText: asText))
-            builder.then(next)
-            builder.error(next)
-        }
+        Operation("p") { $0.observed($1, .promise(promise, asText: asText)) }
     }
     /// The function returns a promise that adopts another one.
     static let returningAdopted = Operation("pa") { builder, own in
         let inner = builder.then(1, .promise(1, asText: false))
-        let next = builder.then(own, .promise(inner, asText: false))
-        builder.then(next)
-        builder.error(next)
+        builder.observed(own, .promise(inner, asText: false))
     }
     /// The function makes the promise that it returns, a link on the second one.
     static let returningLink = Operation("pl") { builder, own in
@@ -183,11 +176,7 @@ struct PromisePrograms {
         builder.error(next)
     }
     static func returningItself(asText: Bool = false) -> Operation {
-        Operation("i") { builder, promise in
-            let next = builder.then(promise, .itself(asText: asText))
-            builder.then(next)
-            builder.error(next)
-        }
+        Operation("i") { $0.observed($1, .itself(asText: asText)) }
     }
     static func resolving(_ value: Int) -> Operation {
         Operation("\(value)") { $0.ops.append(.resolve($1, value)) }
@@ -231,12 +220,8 @@ struct PromisePrograms {
     static func meetings(
         before: [[Operation]] = [[]], _ threads: [[[Operation]]], roots: Int = 1
     ) -> [PromiseProgram] {
-        var combinations: [[[Operation]]] = [[]]
-        for choices in threads {
-            combinations = combinations.flatMap { shorter in choices.map { shorter + [$0] } }
-        }
         var known: Set<[String]> = []
-        let distinct = combinations.filter { combination in
+        let distinct = combinations(threads).filter { combination in
             known.insert(combination.map { $0.map(\.name).joined(separator: ",") }.sorted())
                 .inserted
         }

@@ -3,82 +3,147 @@ import SharedSuite
 
 // What the exercises that ask for a promise class require: exercises 2 to 7, and 12.
 
-extension Requirement {
-    /// Everything that one thread can do with a promise.
-    static func oneThread(
-        _ id: String, _ checks: PromiseChecks,
+extension PromiseChecks {
+    /// All requirements of an exercise, with the ids `E07.1`, `E07.2` and so on.
+    func requirements(
+        _ exercise: Int, first: Int = 1, threads: Bool = false,
         _ programs: @escaping @Sendable () -> [PromiseProgram]
-    ) -> Requirement {
-        .programs(
-            id, "one thread, small programs",
-            "One thread calls `then`, `error`, `resolve`, `reject` and `result`, in every order, and "
-                + "handlers make these calls, too. Each handler is called as often, with the value, "
-                + "and in the order that the task promises.",
-            asking:
-                "Run the program in your head: what does each of your properties hold after each "
-                + "call?"
-        ) { checks.inSequence(programs(), $0) }
-    }
-
-    /// Nothing is leaked.
-    static func everythingFreed(
-        _ id: String, _ checks: PromiseChecks,
-        _ programs: @escaping @Sendable () -> [PromiseProgram]
-    ) -> Requirement {
-        .programs(
-            id, "everything is freed",
-            "The programs with one thread run again. "
-                + (checks.freesHandlers
-                    ? "When a promise is settled, it has released what its handlers have captured. "
-                    : "")
-                + "When a program has dropped its references, everything is freed.",
-            asking:
-                "Which of your properties or closures refers to an object that is still alive?"
-        ) { checks.memory(programs(), $0) }
-    }
-
-    /// Nothing is leaked if threads meet, either.
-    static func everythingFreedInThreads(_ id: String, _ checks: PromiseChecks) -> Requirement {
-        .programs(
-            id, "everything is freed: two threads",
-            "One thread registers a handler, and another settles the promise. In every "
-                + "interleaving, the promise has released what its handlers have captured.",
-            asking: "Which thread removes the handler from the list, if the other comes first?"
-        ) { checks.inThreads(PromisePrograms.meetingsOfMemory, $0, watchesMemory: true) }
-    }
-
-    /// The same with other types of values.
-    static func otherValues(
-        _ id: String, _ checks: PromiseChecks, _ programs: [PromiseProgram]
-    ) -> Requirement {
-        var rules = checks.rules
-        rules.increment = 0
-        let nothing = PromiseChecks(rules: rules, freesHandlers: checks.freesHandlers)
-        return .programs(
-            id, "one thread, other types of values",
-            "Some of these programs again, with promises of strings, optionals, arrays, errors and "
-                + "`Void`.",
-            asking: "Which of your lines assumes that the value is a number?"
-        ) { answer in
-            let short = programs.filter { $0.size < 3 }
-            let long = programs.filter { $0.size >= 3 }
-            var all = Programs(joining: [
-                checks.inSequence(short, answer, .texts),
-                nothing.inSequence(short, answer, .nothing),
-                checks.inSequence(long, answer, .texts),
-                checks.inSequence(programs, answer, .errors),
-                checks.inSequence(programs, answer, .optionals),
-                checks.inSequence(programs, answer, .arrays),
-                nothing.inSequence(long, answer, .nothing),
-            ])
-            if checks.callsOutside {
-                all.watched = 2 * short.count
-                all.forbidsCallsUnderLocks = true
-            }
-            return all
+    ) -> [Requirement] {
+        let programs = { @Sendable in
+            let all = programs()
+            return all + PromisePrograms.insideTheBlock(all)
         }
+        let number = exercise < 10 ? "0\(exercise)" : "\(exercise)"
+        let id = { "E\(number).\(first + $0)" }
+        var all: [Requirement] = [
+            .programs(
+                id(0), "one thread, small programs",
+                "One thread calls `then`, `error`, `resolve`, `reject` and `result`, in every order, "
+                    + "and handlers make these calls, too. Each handler is called as often, with the "
+                    + "value, and in the order that the task promises.",
+                asking:
+                    "Run the program in your head: what does each of your properties hold after each "
+                    + "call?"
+            ) { inSequence(programs(), $0) },
+            .programs(
+                id(1), "one thread, other types of values",
+                "Some of these programs again, with promises of strings, optionals, arrays, errors "
+                    + "and `Void`.",
+                asking: "Which of your lines assumes that the value is a number?"
+            ) { otherValues(PromisePrograms.ofValues(exercise), $0) },
+            .many(id(2), flattens: exercise == 4),
+        ]
+        if threads {
+            all += [
+                .programs(
+                    id(3), "two and three threads, small programs",
+                    "Two or three threads make one or two calls each, on a promise that is pending or "
+                        + "settled. In every interleaving, the calls have results that they could have "
+                        + "one after another.",
+                    asking:
+                        "Which two of your steps must be one, so that no other thread can come between "
+                        + "them?"
+                ) { inThreads(PromisePrograms.inThreads(), $0) },
+                .programs(
+                    id(4), "two threads and strings",
+                    "Some of these programs again, with a promise of strings.",
+                    asking: "What protects a promise whose value is not a number?"
+                ) { inThreads(PromisePrograms.meetingsOfValues, $0, .texts) },
+            ]
+        }
+        if callsOutside {
+            all += [
+                .programs(
+                    id(5), "no lock is held while other code runs",
+                    "Each handler, each `deinit` of a value, an error or an object that a handler has "
+                        + "captured, and each use of the text of an error or a value waits until "
+                        + "another thread has read the result, registered handlers and, if the promise "
+                        + "is settled, settled it again.",
+                    asking:
+                        "What does the thread hold at this line, and which of your lines releases it?"
+                ) { answer in
+                    let all = PromisePrograms.ofProbes
+                    return withProbes(all + PromisePrograms.insideTheBlock(all), answer)
+                }.whenStuck(
+                    "called under a lock",
+                    "code that is not the promise's runs while a lock is held, and another thread "
+                        + "waits for that lock"
+                ).with(\.isAlsoRunOptimized, true),
+                .programs(
+                    id(6), "handlers that wait for another thread",
+                    "A handler waits until another thread has called `then`, `error`, `resolve`, "
+                        + "`reject` or `result`. No thread may wait for the handler, because the "
+                        + "handler waits for it.",
+                    asking:
+                        "Which thread calls the handler that waits, and what else must that thread do?"
+                ) { inThreads(PromisePrograms.waiting(rules), $0) },
+            ]
+        }
+        if threads {
+            all.append(
+                .independence(
+                    id(7), "two promises, two threads",
+                    "One thread settles a promise, and another thread settles a second, unrelated "
+                        + "promise. Neither may ever wait for the other.",
+                    asking: "How many locks are there for a thousand promises?",
+                    with: (any PromiseAnswer).self
+                ) { answer in
+                    let all = PromisePrograms.everything
+                    let run = PromiseRun(all, answer, .numbers, rules) { _ in }
+                    run.runInSequence()
+                    return run
+                })
+        }
+        all.append(
+            .programs(
+                id(8), "everything is freed",
+                "The programs with one thread run again. "
+                    + (freesHandlers
+                        ? "When a promise is settled, it has released what its handlers have "
+                            + "captured. " : "")
+                    + "When a program has dropped its references, everything is freed.",
+                asking:
+                    "Which of your properties or closures refers to an object that is still alive?"
+            ) { memory(programs(), $0) })
+        if threads, freesHandlers {
+            all.append(
+                .programs(
+                    id(9), "everything is freed: two threads",
+                    "One thread registers a handler, and another settles the promise. In every "
+                        + "interleaving, the promise has released what its handlers have captured.",
+                    asking:
+                        "Which thread removes the handler from the list, if the other comes first?"
+                ) { inThreads(PromisePrograms.meetingsOfMemory, $0, watchesMemory: true) })
+        }
+        return all
     }
 
+    private func otherValues(
+        _ programs: [PromiseProgram], _ answer: any PromiseAnswer
+    ) -> Programs {
+        // `Void` has no next value.
+        var nothing = self
+        nothing.rules.increment = 0
+        let short = programs.filter { $0.size < 3 }
+        let long = programs.filter { $0.size >= 3 }
+        var all = Programs(joining: [
+            inSequence(short, answer, .texts),
+            nothing.inSequence(short, answer, .nothing),
+            inSequence(long, answer, .texts),
+            inSequence(programs, answer, .errors),
+            inSequence(programs, answer, .optionals),
+            inSequence(programs, answer, .arrays),
+            nothing.inSequence(long, answer, .nothing),
+        ])
+        if callsOutside {
+            all.watched = 2 * short.count
+            all.forbidsCallsUnderLocks = true
+        }
+        return all
+    }
+}
+
+extension Requirement {
     /// Numbers of handlers, links and settlements have no limit.
     static func many(_ id: String, flattens: Bool) -> Requirement {
         .unwatched(
@@ -94,71 +159,6 @@ extension Requirement {
                 try nest(answer, rejecting: rejecting)
                 try chain(answer, flattens: flattens, rejecting: rejecting)
             }
-        }
-    }
-
-    /// Several threads.
-    static func severalThreads(
-        _ id: String, _ checks: PromiseChecks,
-        _ programs: @escaping @Sendable () -> [PromiseProgram]
-    ) -> Requirement {
-        .programs(
-            id, "two and three threads, small programs",
-            "Two or three threads make one or two calls each, on a promise that is pending or settled. "
-                + "In every interleaving, the calls have results that they could have one after another.",
-            asking:
-                "Which two of your steps must be one, so that no other thread can come between them?"
-        ) { checks.inThreads(programs(), $0) }
-    }
-
-    static func severalThreadsWithTexts(_ id: String, _ checks: PromiseChecks) -> Requirement {
-        .programs(
-            id, "two threads and strings",
-            "Some of these programs again, with a promise of strings.",
-            asking: "What protects a promise whose value is not a number?"
-        ) { checks.inThreads(PromisePrograms.meetingsOfValues, $0, .texts) }
-    }
-
-    static func handlersThatWait(_ id: String, _ checks: PromiseChecks) -> Requirement {
-        .programs(
-            id, "handlers that wait for another thread",
-            "A handler waits until another thread has called `then`, `error`, `resolve`, `reject` or "
-                + "`result`. No thread may wait for the handler, because the handler waits for it.",
-            asking: "Which thread calls the handler that waits, and what else must that thread do?"
-        ) { checks.inThreads(PromisePrograms.waiting(checks.rules), $0) }
-    }
-
-    /// No lock is held while code of the program runs.
-    static func nothingUnderALock(_ id: String, _ checks: PromiseChecks) -> Requirement {
-        .programs(
-            id, "no lock is held while other code runs",
-            "Each handler, each `deinit` of a value, an error or an object that a handler has "
-                + "captured, and each use of the text of an error or a value waits until another "
-                + "thread has read the result, registered handlers and, if the promise is settled, "
-                + "settled it again.",
-            asking: "What does the thread hold at this line, and which of your lines releases it?"
-        ) { answer in
-            let all = PromisePrograms.ofProbes
-            return checks.withProbes(all + PromisePrograms.insideTheBlock(all), answer)
-        }.whenStuck(
-            "called under a lock",
-            "code that is not the promise's runs while a lock is held, and another thread waits for "
-                + "that lock"
-        ).alsoRunOptimized
-    }
-
-    static func independent(_ id: String, _ checks: PromiseChecks) -> Requirement {
-        .independence(
-            id, "two promises, two threads",
-            "One thread settles a promise, and another thread settles a second, unrelated promise. "
-                + "Neither may ever wait for the other.",
-            asking: "How many locks are there for a thousand promises?",
-            with: (any PromiseAnswer).self
-        ) { answer in
-            let run = PromiseRun(PromisePrograms.everything, answer, .numbers, checks.rules) { _ in
-            }
-            run.runInSequence()
-            return run
         }
     }
 }

@@ -74,7 +74,7 @@ private func code(of error: any Error) -> Int {
 
 /// Runs a program on an answer, and records what can be seen.
 final class PromiseRun<Value> {
-    private final class Box {
+    fileprivate final class Box {
         var handle: Handle<Value>?
 
         init(_ handle: Handle<Value>? = nil) {
@@ -234,49 +234,33 @@ final class PromiseRun<Value> {
             withExtendedLifetime(token) { self.call(handler, number) }
             return number + self.rules.increment
         }
+        func flattening<Next>(_ next: @escaping () throws -> Handle<Next>) -> Handle<Next> {
+            promise.flatten { value in
+                _ = work(value)
+                return try next()
+            }
+        }
         let conversion = conversion
         let back = { (text: String) -> Value in conversion.make(Int(text) ?? 0) }
+        let error = { conversion.error(PromiseProgram.thrown(by: handler)) }
         switch program.handlers[handler]!.effect {
         case .value: return promise.then { conversion.make(work($0)) }
         case .failure:
             return promise.then { value -> Value in
                 _ = work(value)
-                throw conversion.error(PromiseProgram.thrown(by: handler))
+                throw error()
             }
         case .text: return promise.then { "\(work($0))" }.then(back)
-        case .failureForPromise:
-            return promise.flatten { value -> Handle<Value> in
-                _ = work(value)
-                throw conversion.error(PromiseProgram.thrown(by: handler))
-            }
-        case .promise(let other, asText: false):
-            return promise.flatten { value -> Handle<Value> in
-                _ = work(value)
-                return self.handle(other)!
-            }
-        case .promise(_, asText: true):
-            return promise.flatten { value -> Handle<String> in
-                _ = work(value)
-                return self.texts!.promise
-            }.then(back)
-        case .itself(asText: false):
-            return promise.flatten { value -> Handle<Value> in
-                _ = work(value)
-                return self.boxes[handler].handle!
-            }
+        case .failureForPromise: return flattening { throw error() }
+        case .promise(let other, asText: false): return flattening { self.handle(other)! }
+        case .promise(_, asText: true): return flattening { self.texts!.promise }.then(back)
+        case .itself(asText: false): return flattening { self.boxes[handler].handle! }
         case .itself(asText: true):
-            let own = OwnText()
-            let text = promise.flatten { value -> Handle<String> in
-                _ = work(value)
-                return own.handle!
-            }
+            let own = PromiseRun<String>.Box()
+            let text = flattening { own.handle! }
             own.handle = text
             return text.then(back)
         }
-    }
-
-    private final class OwnText {
-        var handle: Handle<String>?
     }
 
     private func call(_ handler: Int, _ outcome: Int) {

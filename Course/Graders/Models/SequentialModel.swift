@@ -69,11 +69,8 @@ struct SmallProgram<Model: SequentialModel>: Sendable {
     static func meetings(
         before: [[Operation]] = [[]], _ threads: [[[Operation]]], after: [Operation] = []
     ) -> [SmallProgram] {
-        let combinations = threads.reduce([[[Operation]]]([[]])) { all, choices in
-            all.flatMap { some in choices.map { some + [$0] } }
-        }
-        return before.flatMap { first in
-            combinations.map { SmallProgram(before: first, $0, after: after) }
+        before.flatMap { first in
+            combinations(threads).map { SmallProgram(before: first, $0, after: after) }
         }
     }
 
@@ -82,6 +79,13 @@ struct SmallProgram<Model: SequentialModel>: Sendable {
         (0...operations.count).map { place in
             SmallProgram(operations[..<place] + [call] + operations[place...])
         }
+    }
+}
+
+/// One of the choices of each list, in every combination.
+func combinations<Choice>(_ lists: [[Choice]]) -> [[Choice]] {
+    lists.reduce([[]]) { all, choices in
+        all.flatMap { some in choices.map { some + [$0] } }
     }
 }
 
@@ -268,10 +272,8 @@ extension Requirement {
         _ id: String, _ name: String, _ story: String, asking question: String,
         _ programs: @escaping @Sendable (Answer) -> Programs
     ) -> Requirement {
-        var requirement = Requirement(id: id, name: name, story: story, question: question) {
+        Requirement(id: id, name: name, story: story, question: question) {
             .programs(programs($0 as! Answer))
-        }
-        requirement.hasPrograms = true
-        return requirement
+        }.with(\.hasPrograms, true)
     }
 }
