@@ -208,7 +208,7 @@ struct SendingEntryPointTests {
     private static let concurrentWork = [
         KnownProgram(
             "a worker that the sender knows to be idle is reused",
-            threads: ["sender", "started thread 2"]
+            threads: ["sender", "queue thread 2"]
         ) { scenario in
             let (shared, semaphore) = (Shared(), DispatchSemaphore(value: 0))
             let queue = concurrent()
