@@ -200,30 +200,32 @@ extension Scenario {
 
 /// The texts of the notes in the run that is being recorded.
 enum Notes {
-    private static let texts = Mutex<[Int: String]?>(nil)
-    /// Receives each note immediately, because the process may crash before the run ends: see
-    /// ``Isolated``.
-    private static let reporter = Mutex<ChildReporter?>(nil)
-
-    static func start(_ reporter: ChildReporter? = nil) {
-        texts.withLock { $0 = [:] }
-        self.reporter.withLock { $0 = reporter }
+    private struct Recording {
+        var texts: [Int: String] = [:]
+        /// Receives each note immediately, because the process may crash before the run ends: see
+        /// ``Isolated``.
+        let reporter: ChildReporter?
     }
 
-    static func stop() -> [Int: String] {
-        texts.withLock { texts in
-            let written = texts ?? [:]
-            texts = nil
-            return written
+    private static let recording = Mutex<Recording?>(nil)
+
+    static func start(_ reporter: ChildReporter?) {
+        recording.withLock { $0 = Recording(reporter: reporter) }
+    }
+
+    @discardableResult static func stop() -> [Int: String] {
+        recording.withLock { recording in
+            defer { recording = nil }
+            return recording?.texts ?? [:]
         }
     }
 
     static func write(_ text: @autoclosure () -> String, forStep step: Int) {
-        texts.withLock { texts in
-            guard texts != nil else { return }
+        recording.withLock { recording in
+            guard recording != nil else { return }
             let text = text()
-            texts?[step] = text
-            reporter.withLock { $0?.tell(.note(step: step, text)) }
+            recording?.texts[step] = text
+            recording?.reporter?.tell(.note(step: step, text))
         }
     }
 }
