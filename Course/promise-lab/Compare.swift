@@ -82,7 +82,7 @@ enum CompareCommand {
     /// An interleaving in which the second thread runs in the middle of the first: right after the
     /// step that changed the visible state. Without a switch there, it would not show a race.
     private static func meeting(_ exploration: Exploration) throws -> Exploration.Trace? {
-        let alone = try exploration.replay(prefix: "").trace
+        let alone = try exploration.replay(prefix: Exploration.Schedule([])).trace
         let steps = alone.steps.prefix { $0.thread == 0 }
         let change = steps.firstIndex { $0.states.map { $0 != alone.initial } ?? false }
         let beginning = Array(repeating: 0, count: (change ?? 0) + 1) + [1]

@@ -107,17 +107,12 @@ struct Completion {
     }
 
     private func interleaving(_ beginning: [Choice]) -> Exploration.Trace? {
-        func indices(of mark: Graph.Mark) -> Set<Int> {
-            Set(beginning.indices.filter { beginning[$0].mark == mark })
-        }
-        return try? replay(
+        try? replay(
             Exploration.Schedule(
-                beginning.map(\.thread), early: indices(of: .early),
-                timedOut: indices(of: .timedOut), spurious: indices(of: .spurious),
-                old: Dictionary(
-                    uniqueKeysWithValues: beginning.indices.compactMap { index in
-                        beginning[index].reads.map { (index, $0) }
-                    })))
+                steps: beginning.map { choice in
+                    let old = choice.reads.map { Exploration.Schedule.Mark.old($0) }
+                    return (thread: choice.thread, mark: choice.mark.inSchedule ?? old)
+                }))
     }
 
     /// The steps that can follow.

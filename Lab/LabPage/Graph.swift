@@ -88,6 +88,16 @@ struct Graph: Sendable {
         case timedOut
         /// A condition wakes the thread without a signal.
         case spurious
+
+        /// The same in a schedule.
+        var inSchedule: Exploration.Schedule.Mark? {
+            switch self {
+            case .none: nil
+            case .early: .early
+            case .timedOut: .timedOut
+            case .spurious: .spurious
+            }
+        }
     }
 
     /// A thread that cannot continue, in an ending that is a deadlock.

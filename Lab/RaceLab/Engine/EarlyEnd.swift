@@ -20,7 +20,7 @@ extension Explorer {
         } else {
             let crash = Crash(
                 signal: end.status, isOverflow: end.overflow, address: UInt(end.pc),
-                frames: end.allFrames)
+                frames: elements(of: end.frames, end.frame_count))
             what = crash.sentence(who, message: nil)
         }
         let schedule = run.schedule.text(threads: names)
@@ -32,13 +32,5 @@ extension Explorer {
 
             """
         FileHandle.standardError.write(Data(text.utf8))
-    }
-}
-
-extension rl_end {
-    fileprivate var allFrames: [UInt] {
-        withUnsafeBytes(of: frames) {
-            Array($0.bindMemory(to: UInt.self).prefix(Int(frame_count)))
-        }
     }
 }

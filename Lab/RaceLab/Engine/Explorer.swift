@@ -34,14 +34,14 @@ final class Explorer {
         var size = RunSize.unlimited
         var schedule = Exploration.Schedule([])
         /// The smallest equivalent interleaving that was computed from one of those, but not run.
-        var computed: (size: RunSize, choices: [UInt32])?
+        var computed: FewestSwitches.Interleaving?
         let firstSeen: Int
 
         init(firstSeen: Int) {
             self.firstSeen = firstSeen
         }
 
-        mutating func add(_ run: rl_run, _ other: (size: RunSize, choices: [UInt32])?) {
+        mutating func add(_ run: rl_run, _ other: FewestSwitches.Interleaving?) {
             count += 1
             if run.size < size { (size, schedule) = (run.size, run.schedule) }
             if let other, other.size < computed?.size ?? .unlimited { computed = other }
@@ -91,12 +91,8 @@ final class Explorer {
     private var judged: [FindingKey] = []
     /// What is run next: decided between two runs.
     var search: Search?
-    /// Whether the preemption bound has left out an interleaving.
-    var reachedPreemptionBound: Bool { search?.reachedPreemptionBound ?? false }
     /// What was covered when a bound was reached.
     var progress: SearchProgress?
-    /// See ``Search/precedingSteps()``.
-    var precedingSteps: [[Int]] { search?.precedingSteps() ?? [] }
     var wasSetUp: (() -> Void)?
     /// The finding whose steps a trace marks, and whether the run of the trace has changed shared
     /// memory without an announcement.
@@ -139,10 +135,8 @@ final class Explorer {
     private func exploredOnce() -> ExplorationResult {
         judge = { run in self.tally(run) }
         let summary = run()
-        let isBounded = reachedPreemptionBound
-        let sample = search?.sampling.map {
-            Exploration.Sample(threads: $0.threadCount, steps: $0.stepCount)
-        }
+        let isBounded = search?.reachedPreemptionBound == true
+        let sample = search?.sampling?.sample
         let covered = progress.map(Exploration.Covered.init)
         let threads = names(upTo: threadCount, started)
         if inconclusive == nil {
@@ -256,15 +250,6 @@ final class Explorer {
         return again == first
     }
 
-    /// Of the interleavings equivalent to the last run, that is, which differ only in the order of
-    /// independent steps, the one with the fewest context switches; `nil` if it is unknown.
-    private func withFewestSwitches(_ run: rl_run) -> (size: RunSize, choices: [UInt32])? {
-        guard let other = search?.fewestSwitches() else { return nil }
-        let size = RunSize(
-            old: other.old, forced: other.forced, switches: other.switches, steps: run.step_count)
-        return (size, other.choices)
-    }
-
     private func recording(of run: rl_run, causes: [FindingKey]) -> Recording {
         Recording(
             status: run.status.rawValue, schedule: run.schedule,
@@ -291,7 +276,8 @@ final class Explorer {
         if let mistake = scenario.mistake { return .malformedScenario(mistake) }
         switch run.status {
         case RL_BLOCKED, RL_SILENT: return run.stuck(names: names(of: run))
-        case RL_TOO_MANY: return run.tooManyThreads(names: names(of: run))
+        case RL_TOO_MANY:
+            return .tooManyThreads(thread: names(of: run)[Int(run.allSteps.last?.thread ?? 0)])
         default: return nil
         }
     }
@@ -357,7 +343,7 @@ final class Explorer {
             first = recording(of: run, causes: causes)
             if !begins(run, causes) { return false }
         }
-        let smallest = causes.isEmpty ? nil : withFewestSwitches(run)
+        let smallest = causes.isEmpty ? nil : search?.fewestSwitches()
         for cause in causes {
             let fresh = Tally(firstSeen: tallies.count)
             tallies[cause, default: fresh].add(run, smallest)

@@ -38,7 +38,7 @@ extension Explorer {
             isSampled ? .max : UInt64(max(1, options.maximumInterleavings))
         // An exploration keeps stores only after it has found that the code can read old ones.
         let isReplay = schedule != nil && !andBeyond
-        let keepsStores = isReplay || schedule?.old.isEmpty == false
+        let keepsStores = isReplay || schedule?.readsOldValues == true
         configuration.keeps_stores = options.memory == .weak && keepsStores
         configuration.finds_weak_orderings = options.memory == .weak && !keepsStores
         configuration.has_priorities = hasPriorities
@@ -53,7 +53,9 @@ extension Explorer {
         if options.progress != nil {
             began = .now
             configuration.progressed = { context, runs, redundant in
-                Explorer.from(context).report(runs: runs, redundant: redundant)
+                let explorer = Explorer.from(context)
+                explorer.options.progress?(
+                    .init(runs: runs, redundant: redundant, since: explorer.began))
             }
         }
         configuration.max_steps = options.stepsAllowed
@@ -120,12 +122,6 @@ extension Explorer {
         let search = Search(settings, continuing: continuing ? self.search : nil)
         self.search = search
         return search
-    }
-
-    private func report(runs: UInt64, redundant: UInt64) {
-        options.progress?(
-            Exploration.Progress(
-                explored: Int(runs), redundant: Int(redundant), elapsed: .now - began))
     }
 
     private static func from(_ context: UnsafeMutableRawPointer?) -> Explorer {

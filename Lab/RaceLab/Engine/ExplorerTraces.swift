@@ -3,14 +3,6 @@ import CRaceLab
 /// Replays one interleaving: records its trace, and finds the step from which every continuation
 /// fails.
 extension Explorer {
-    func replay(
-        _ schedule: Exploration.Schedule, learning: Bool
-    ) throws(Exploration.ReplayError) -> Exploration.Trace {
-        try options.marksPointOfNoReturn
-            ? markedTrace(of: schedule, learning: learning)
-            : trace(of: schedule, learning: learning)
-    }
-
     /// Records the same trace as ``trace(of:learning:)`` and marks the step from which every
     /// continuation fails.
     ///
@@ -29,7 +21,7 @@ extension Explorer {
             let step = Explorer(options, describe, crashes: crashes).pointOfNoReturn(
                 of: trace.schedule, kind)
         else { return trace }
-        trace.clearMarks()
+        for index in trace.steps.indices { trace.steps[index].mark = nil }
         trace.mark(step: step, "every continuation fails from here")
         return trace
     }
@@ -62,41 +54,18 @@ extension Explorer {
     private func traceOnce(of schedule: Exploration.Schedule) throws(Exploration.ReplayError)
         -> Exploration.Trace
     {
-        var initial: [String] = []
-        var states: [Int: [String]] = [:]
-        var touched: [Set<UInt>] = []
-        let look = {
-            let observations = self.scenario.columns.map { Observation($0.read) }
-            if touched.isEmpty { touched = observations.map { _ in [] } }
-            for (column, seen) in observations.enumerated() {
-                touched[column].formUnion(seen.touched)
-            }
-            return observations.texts
-        }
+        let states = readStates()
         var trace: Exploration.Trace?
         var mismatch: Exploration.ScheduleMismatch?
-        wasSetUp = {
-            // Not earlier: only now does this exploration own the lab, so that no other one writes
-            // notes.
-            Notes.start(self.reporter)
-            initial = look() ?? self.scenario.columns.map { _ in Exploration.Trace.locked }
-            self.reporter?.tell(.initial(initial))
-        }
-        stepped = { step in
-            guard let state = look() else { return }
-            states[step] = state
-            self.reporter?.tell(.states(step: step, state))
-        }
         judge = { run in
+            defer { Notes.stop() }
             if let inconclusive = self.inconclusive(of: run) {
                 self.inconclusive = inconclusive
             } else if run.status == RL_MISFIT {
                 mismatch = run.mismatch(to: schedule, names: self.names(of: run))
             } else if run.status != RL_OUTSIDE {
-                trace = self.trace(run, initial: initial, states: states, touched: touched)
+                trace = self.trace(run, states)
             }
-            let notes = Notes.stop()
-            trace?.add(notes: notes)
             return false
         }
         let summary = run(schedule)
@@ -129,24 +98,25 @@ extension Explorer {
             }
             let summary = run(schedule.prefix(length), andBeyond: true)
             if survivor { return length }
-            if summary.bound != RL_NO_BOUND || reachedPreemptionBound { return nil }
+            let isBounded = search?.reachedPreemptionBound == true
+            if isBounded || summary.bound != RL_NO_BOUND { return nil }
         }
         return nil
     }
 
-    func trace(
-        _ run: rl_run, initial: [String], states: [Int: [String]], touched: [Set<UInt>]
-    ) -> Exploration.Trace {
+    func trace(_ run: rl_run, _ states: ReadStates) -> Exploration.Trace {
         // First of all: to judge the run, the scenario releases objects.
         let objects = Objects(of: run)
         let causes = causes(of: run)
         var result = Exploration.Trace(
             threads: names(of: run), columns: scenario.columns.map(\.title),
-            initial: initial,
-            steps: Exploration.Trace.Step.all(of: run.allSteps) { states[$0] },
+            initial: states.initial,
+            steps: Exploration.Trace.Step.all(of: run.allSteps) { states.afterSteps[$0] },
             findings: causes.map { Exploration.Finding($0, count: 1, schedule: run.schedule) },
             waiting: Exploration.Trace.Waiting.all(of: run))
-        result.name(objects, touched: touched)
+        result.add(notes: Notes.stop())
+        result.name(objects, touched: states.touched)
+        let precedingSteps = search?.precedingSteps() ?? []
         for (step, preceding) in precedingSteps.enumerated() where step < result.steps.count {
             result.steps[step].preceding = preceding
         }

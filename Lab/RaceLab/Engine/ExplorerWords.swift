@@ -16,10 +16,6 @@ extension rl_run {
             .joined(separator: "; ")
     }
 
-    func tooManyThreads(names: [String]) -> Exploration.Inconclusive {
-        .tooManyThreads(thread: names[Int(allSteps.last?.thread ?? 0)])
-    }
-
     /// The operation that the lab does not control, and its place.
     static func outside(_ summary: rl_summary) -> Exploration.Inconclusive {
         let site = Symbols.sites(of: [UInt(summary.outside_pc)])[UInt(summary.outside_pc)]

@@ -7,7 +7,7 @@ extension Program {
         prefix schedule: Exploration.Schedule
     ) throws(Exploration.ReplayError) -> Exploration.CompletedReplay {
         var choices = schedule.choices
-        var marks = schedule
+        var marks = schedule.marks
         var given = choices.count
         var reported: Exploration.ScheduleMismatch?
         if choices.isEmpty { choices = [0] }
@@ -18,9 +18,7 @@ extension Program {
             let mismatch: Exploration.ScheduleMismatch
             do throws(Exploration.ReplayError) {
                 let trace = try replay(
-                    Exploration.Schedule(
-                        choices, early: marks.early, timedOut: marks.timedOut,
-                        spurious: marks.spurious, old: marks.old), learning: learning)
+                    Exploration.Schedule(choices, marks: marks), learning: learning)
                 return Exploration.CompletedReplay(trace: trace, mismatch: reported)
             } catch {
                 guard case .mismatch(let found) = error else { throw error }
@@ -33,7 +31,7 @@ extension Program {
                 reported = mismatch
                 given = mismatch.step - 1
                 choices = given == 0 ? [0] : Array(choices.prefix(given))
-                marks = marks.prefix(given)
+                marks = schedule.prefix(given).marks
             } else if choices[choices.count - 1] < Int(RL_MAX_THREADS) {
                 // This thread cannot continue: try the next one.
                 choices[choices.count - 1] += 1

@@ -18,17 +18,9 @@ extension rl_run {
         UnsafeBufferPointer(start: races, count: Int(race_count))
     }
 
-    var allWaiting: [rl_waiting] {
-        withUnsafeBytes(of: waiting) {
-            Array($0.bindMemory(to: rl_waiting.self).prefix(Int(thread_count)))
-        }
-    }
+    var allWaiting: [rl_waiting] { elements(of: waiting, thread_count) }
 
-    var allFrames: [UInt] {
-        withUnsafeBytes(of: frames) {
-            Array($0.bindMemory(to: UInt.self).prefix(Int(frame_count)))
-        }
-    }
+    var allFrames: [UInt] { elements(of: frames, frame_count) }
 
     /// The size by which the smallest interleaving with a finding is chosen.
     var size: RunSize {
@@ -40,6 +32,11 @@ extension rl_run {
     func accesses(of thread: Int) -> UInt32 {
         withUnsafeBytes(of: accesses) { $0.bindMemory(to: UInt32.self)[thread] }
     }
+}
+
+/// The first elements of an array in a structure of C, which Swift sees as a tuple.
+func elements<Tuple, Element>(of array: Tuple, _ count: some BinaryInteger) -> [Element] {
+    withUnsafeBytes(of: array) { Array($0.bindMemory(to: Element.self).prefix(Int(count))) }
 }
 
 extension rl_race {
@@ -59,20 +56,10 @@ extension Exploration.Schedule {
     }
 
     init(choicesOfEngine: [UInt32]) {
-        func indices(of mark: Int32) -> Set<Int> {
-            Set(
-                choicesOfEngine.indices.filter {
-                    rl_chosen_way(choicesOfEngine[$0]) == UInt8(mark)
-                })
-        }
         self.init(
-            choicesOfEngine.map { Int(rl_chosen_thread($0)) }, early: indices(of: RL_EARLY),
-            timedOut: indices(of: RL_TIME_OUT), spurious: indices(of: RL_SPURIOUS),
-            old: Dictionary(
-                uniqueKeysWithValues: choicesOfEngine.enumerated().compactMap { step, choice in
-                    let store = Int(rl_chosen_store(choice))
-                    return store > 0 ? (step, store - 1) : nil
-                }))
+            steps: choicesOfEngine.lazy.map { choice in
+                (thread: Int(rl_chosen_thread(choice)), mark: Mark(choiceOfEngine: choice))
+            })
     }
 
     /// The choices in the engine's encoding. An invalid thread index becomes `RL_MAX_THREADS`,
@@ -80,29 +67,30 @@ extension Exploration.Schedule {
     var choicesOfEngine: [UInt32] {
         let nobody = Int(RL_MAX_THREADS)
         return choices.enumerated().map { index, thread in
-            var choice = UInt32((0..<nobody).contains(thread) ? thread : nobody)
-            if early.contains(index) { choice |= UInt32(RL_EARLY) }
-            if timedOut.contains(index) { choice |= UInt32(RL_TIME_OUT) }
-            if spurious.contains(index) { choice |= UInt32(RL_SPURIOUS) }
-            if let store = old[index] { choice |= UInt32(store + 1) << UInt32(RL_STORE_SHIFT) }
-            return choice
+            let choice = UInt32((0..<nobody).contains(thread) ? thread : nobody)
+            return choice | (marks[index]?.ofEngine ?? 0)
         }
     }
 }
 
-/// The size of an interleaving: how hard it is for a reader to follow.
-struct RunSize: Comparable {
-    /// How many steps read old values.
-    let old: UInt32
-    /// The number of preemptions: switches away from a thread that could have continued.
-    let forced: UInt32
-    let switches: UInt32
-    let steps: UInt32
+extension Exploration.Schedule.Mark {
+    fileprivate init?(choiceOfEngine choice: UInt32) {
+        let store = Int(rl_chosen_store(choice))
+        switch Int32(rl_chosen_way(choice)) {
+        case RL_EARLY: self = .early
+        case RL_TIME_OUT: self = .timedOut
+        case RL_SPURIOUS: self = .spurious
+        case _ where store > 0: self = .old(store - 1)
+        default: return nil
+        }
+    }
 
-    static let unlimited = RunSize(old: .max, forced: .max, switches: .max, steps: .max)
-
-    static func < (left: RunSize, right: RunSize) -> Bool {
-        (left.old, left.forced, left.switches, left.steps)
-            < (right.old, right.forced, right.switches, right.steps)
+    fileprivate var ofEngine: UInt32 {
+        switch self {
+        case .early: UInt32(RL_EARLY)
+        case .timedOut: UInt32(RL_TIME_OUT)
+        case .spurious: UInt32(RL_SPURIOUS)
+        case .old(let number): UInt32(number + 1) << UInt32(RL_STORE_SHIFT)
+        }
     }
 }

@@ -1,7 +1,7 @@
 /// The result of running a scenario under one interleaving after another.
 ///
 /// ``explore(options:_:)`` returns it. It keeps the scenario and the options, so it can also make
-/// counterexamples and replays, and write them as text, Markdown or JSON.
+/// counterexamples and replays, and write itself as text or JSON.
 public struct Exploration: Sendable {
     /// How much was explored.
     public enum Coverage: Hashable, Codable, Sendable, CustomStringConvertible {
@@ -32,26 +32,16 @@ public struct Exploration: Sendable {
     /// Why not everything was explored.
     public enum Limit: String, Codable, Sendable, CaseIterable {
         /// ``Options/maximumInterleavings`` was reached.
-        case interleavings
+        case interleavings = "maximumInterleavings was reached"
         /// ``Options/maximumRuns`` was reached.
-        case runs
+        case runs = "maximumRuns was reached"
         /// ``Options/maximumTime`` has passed.
-        case time
+        case time = "maximumTime was over"
         /// An interleaving failed: see ``Options/stopsAtFirstFailure``.
-        case firstFailure = "first failure"
+        case firstFailure = "stopped at the first failure"
         /// A crash in a child process, of set-up for example, that the exploration cannot go past;
         /// or the 65th crash: see ``Options/Isolation``.
-        case crash
-
-        var description: String {
-            switch self {
-            case .interleavings: "maximumInterleavings was reached"
-            case .runs: "maximumRuns was reached"
-            case .time: "maximumTime was over"
-            case .firstFailure: "stopped at the first failure"
-            case .crash: "stopped at a crash"
-            }
-        }
+        case crash = "stopped at a crash"
     }
 
     let program: Program
@@ -108,7 +98,9 @@ public struct Exploration: Sendable {
     /// Returns the same exploration with other kinds of finding counted as failures. Nothing is
     /// explored again.
     public func countingAsFailures(_ kinds: Set<Finding.Kind>) -> Exploration {
-        Exploration(of: program.with(failingKinds: kinds), result)
+        var program = program
+        program.options.failingKinds = kinds
+        return Exploration(of: program, result)
     }
 
     /// Whether every interleaving was explored, and no finding counts as a failure. The value is

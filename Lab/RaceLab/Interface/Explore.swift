@@ -14,14 +14,11 @@
 /// `scenario` is called at the beginning of each run, on a thread of the lab: at least once for
 /// each interleaving. It sets up the objects and adds the threads and the checks. See ``Scenario``.
 ///
-/// The threads are real and run one at a time. A switch can happen before every access to a
-/// property of a class, a captured variable or a global; before a lock is taken; before a wait for,
-/// or a signal of, a condition or a semaphore; before work is sent to a queue or waited for; before
-/// a thread is started or joined; before an operation on an atomic; and before an entry is appended
-/// to a ``Scenario/Log``. ``Scenario`` lists what the lab sees and what it does not. There is no
-/// switch before the release of a lock: a step of another thread right before the release has the
-/// same effect right after it, unless it attempts to take the same lock. Such an attempt is
-/// explored in both places: see ``Exploration/Schedule``.
+/// The threads are real and run one at a time. A switch can happen before each step, such as an
+/// access to a property or an operation on a lock: see <doc:WhatTheLabSees>. There is no switch
+/// before the release of a lock: a step of another thread right before the release has the same
+/// effect right after it, unless it attempts to take the same lock. Such an attempt is explored in
+/// both places: see ``Exploration/Schedule``.
 ///
 /// The call returns when everything has been explored or a bound is reached. It may be made from
 /// any thread; explorations wait for one another.

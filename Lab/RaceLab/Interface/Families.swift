@@ -29,13 +29,14 @@ extension Exploration {
 
 /// The families that the lab observes in this process.
 enum Families {
-    private struct State {
+    struct State {
         var known: [Exploration.Family]?
         /// Families whose canary has ended a child process.
         var deadly: [Canaries.Family: String] = [:]
     }
 
-    private static let state = ForkSafeLock(State())
+    /// Held while the process forks.
+    static let state = ForkSafeLock(State())
 
     /// Runs the canaries once. In a child process, `tell` passes what they show to the parent.
     @discardableResult
@@ -84,9 +85,6 @@ enum Families {
         for family in Canaries.Family.allCases { rl_is_blind_to(family.use, nil) }
         rl_distrust_counts(false)
     }
-
-    static func hold() { state.hold() }
-    static func release() { state.release() }
 }
 
 // MARK: - The table

@@ -74,29 +74,6 @@ extension Exploration {
         public var description: String {
             kind == .failedCheck ? reason : "\(kind.rawValue): \(reason)"
         }
-
-        // MARK: Between processes
-
-        private enum Keys: CodingKey {
-            case kind, reason, count, schedule
-        }
-
-        public init(from decoder: any Decoder) throws {
-            let values = try decoder.container(keyedBy: Keys.self)
-            key = .said(
-                try values.decode(Kind.self, forKey: .kind),
-                try values.decode(String.self, forKey: .reason))
-            count = try values.decode(Int.self, forKey: .count)
-            schedule = try values.decode(Schedule.self, forKey: .schedule)
-        }
-
-        public func encode(to encoder: any Encoder) throws {
-            var values = encoder.container(keyedBy: Keys.self)
-            try values.encode(kind, forKey: .kind)
-            try values.encode(reason, forKey: .reason)
-            try values.encode(count, forKey: .count)
-            try values.encode(schedule, forKey: .schedule)
-        }
     }
 }
 

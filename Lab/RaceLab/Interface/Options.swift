@@ -157,5 +157,11 @@ extension Exploration {
         public let redundant: Int
         /// The time since it began.
         public let elapsed: Duration
+
+        init(runs: UInt64, redundant: UInt64, since began: ContinuousClock.Instant) {
+            explored = Int(runs)
+            self.redundant = Int(redundant)
+            elapsed = .now - began
+        }
     }
 }

@@ -39,11 +39,7 @@ extension Exploration {
         }
 
         var ofEngine: rl_ordering {
-            var ordering = rl_ordering()
-            ordering.pc = pc
-            ordering.kind = kind
-            ordering.order = Int32(strength.rawValue)
-            return ordering
+            rl_ordering(pc: pc, kind: kind, order: Int32(strength.rawValue))
         }
     }
 
@@ -54,9 +50,7 @@ extension Exploration {
 
 extension rl_summary {
     var allOrderings: [Exploration.Ordering] {
-        withUnsafeBytes(of: orderings) {
-            $0.bindMemory(to: rl_ordering.self).prefix(Int(ordering_count))
-                .compactMap(Exploration.Ordering.init)
-        }
+        let all: [rl_ordering] = elements(of: orderings, ordering_count)
+        return all.compactMap(Exploration.Ordering.init)
     }
 }

@@ -2,7 +2,7 @@
 ///
 /// It can be passed to any thread: only the lab calls the scenario, one run at a time.
 struct Program: @unchecked Sendable {
-    private(set) var options: Exploration.Options
+    var options: Exploration.Options
     let describe: (Scenario) -> Void
 
     init(
@@ -20,12 +20,6 @@ struct Program: @unchecked Sendable {
             // The closure is not isolated, so it can be called like any other closure.
             describe = unsafeBitCast(scenario, to: ((Scenario) -> Void).self)
         }
-    }
-
-    func with(failingKinds: Set<Exploration.Finding.Kind>) -> Program {
-        var program = self
-        program.options.failingKinds = failingKinds
-        return program
     }
 
     func explored() -> ExplorationResult {
@@ -47,7 +41,6 @@ struct Program: @unchecked Sendable {
         guard case .childProcess(let timeLimit, let memoryLimit) = options.isolation else {
             return nil
         }
-        return Isolated(
-            options, timeLimit: timeLimit, memoryLimit: memoryLimit, describe)
+        return Isolated(options, timeLimit: timeLimit, memoryLimit: memoryLimit, describe)
     }
 }

@@ -52,12 +52,6 @@ extension Exploration {
         return try program.counterexample(showing: finding)
     }
 
-    /// Runs the first interleaving in which nothing was found; `nil` if there is none.
-    public func passingTrace() throws(ReplayError) -> Trace? {
-        guard let passingSchedule else { return nil }
-        return try replay(passingSchedule)
-    }
-
     /// Runs the scenario under one interleaving and records what happens, step by step.
     public func replay(_ schedule: Schedule) throws(ReplayError) -> Trace {
         try program.replay(schedule)
@@ -79,23 +73,6 @@ extension Exploration {
     /// scenario runs at least once for each step that the schedule does not give.
     public func replay(prefix schedule: Schedule) throws(ReplayError) -> CompletedReplay {
         try program.replay(prefix: schedule)
-    }
-
-    /// Runs the scenario under an interleaving that begins with the steps of a schedule, given as
-    /// text: see ``replay(prefix:)-(Exploration.Schedule)``.
-    public func replay(prefix schedule: String) throws(ReplayError) -> CompletedReplay {
-        try program.replay(prefix: program.read(schedule))
-    }
-
-    /// Runs the scenario under every interleaving again and passes each trace to `visit`, for maps
-    /// and statistics of your own. It takes several times as long as the exploration, because the
-    /// state is read after every step. It ends at the same bounds.
-    ///
-    /// It runs in this process, whatever ``Options/isolation`` says.
-    ///
-    /// - Parameter visit: returns `false` to stop.
-    public func visitTraces(_ visit: @escaping (Trace) -> Bool) throws(ReplayError) {
-        try program.explorer.visitTraces(startsOver: result.startedOver, visit)
     }
 
     // MARK: Without an exploration
@@ -122,7 +99,7 @@ extension Exploration {
     }
 
     /// Runs a scenario under an interleaving that begins with the steps of a schedule, without
-    /// exploring it: see ``replay(prefix:)-(Exploration.Schedule)``.
+    /// exploring it: see ``replay(prefix:)``.
     public static func replay(
         prefix schedule: Schedule, options: Options = Options(),
         _ scenario: @escaping @isolated(any) (Scenario) -> Void
@@ -131,13 +108,13 @@ extension Exploration {
     }
 
     /// Runs a scenario under an interleaving that begins with the steps of a schedule, given as
-    /// text, without exploring it: see ``replay(prefix:)-(Exploration.Schedule)``.
+    /// text, without exploring it: see ``replay(prefix:)``.
     public static func replay(
         prefix schedule: String, options: Options = Options(),
         _ scenario: @escaping @isolated(any) (Scenario) -> Void
     ) throws(ReplayError) -> CompletedReplay {
         let program = Program(options, scenario)
-        return try program.replay(prefix: program.read(schedule))
+        return try program.replay(prefix: program.explorer.read(schedule))
     }
 }
 
@@ -150,21 +127,28 @@ extension Program {
             of: finding.schedule, failingBy: finding.kind, showing: finding)
     }
 
-    /// - Parameter learning: see ``Explorer/trace(of:learning:)``.
+    func replay(_ text: String) throws(Exploration.ReplayError) -> Exploration.Trace {
+        try replay { (explorer) throws(Exploration.ReplayError) in try explorer.read(text) }
+    }
+
     func replay(
         _ schedule: Exploration.Schedule, learning: Bool = true
     ) throws(Exploration.ReplayError) -> Exploration.Trace {
-        if let isolated { return try isolated.trace(of: schedule) }
-        return try explorer.replay(schedule, learning: learning)
+        try replay(learning: learning) { _ in schedule }
     }
 
-    func replay(_ schedule: String) throws(Exploration.ReplayError) -> Exploration.Trace {
+    /// - Parameters:
+    ///   - learning: see ``Explorer/trace(of:learning:)``.
+    ///   - schedule: returns the schedule; an explorer can read its text.
+    private func replay(
+        learning: Bool = true,
+        _ schedule: @escaping (Explorer) throws(Exploration.ReplayError) -> Exploration.Schedule
+    ) throws(Exploration.ReplayError) -> Exploration.Trace {
         if let isolated { return try isolated.trace(of: schedule) }
-        return try replay(read(schedule))
-    }
-
-    /// Reads a schedule for the threads of the scenario.
-    func read(_ schedule: String) throws(Exploration.ReplayError) -> Exploration.Schedule {
-        try explorer.read(schedule)
+        let explorer = explorer
+        let schedule = try schedule(explorer)
+        return try options.marksPointOfNoReturn
+            ? explorer.markedTrace(of: schedule, learning: learning)
+            : explorer.trace(of: schedule, learning: learning)
     }
 }

@@ -5,158 +5,12 @@ import Synchronization
 /// conditions that must hold at the end.
 ///
 /// The lab calls the closure that describes a scenario at the beginning of each run, so each
-/// interleaving gets new objects:
+/// interleaving gets new objects: see ``explore(options:_:)`` for an example. The closures need not
+/// be `Sendable`: the lab exists for code that the compiler would not let two threads share.
 ///
-/// ```swift
-/// let exploration = explore { scenario in
-///     let counter = Counter()
-///     scenario.thread("first") { counter.increment() }
-///     scenario.thread("second") { counter.increment() }
-///     scenario.check { try Scenario.require(counter.value == 2, "an increment was lost") }
-/// }
-/// ```
-///
-/// The closures need not be `Sendable`: the lab exists for code that the compiler would not let two
-/// threads share.
-///
-/// ## What the lab sees
-///
-/// While a thread of the scenario runs code of the program itself (not code in the libraries of the
-/// toolchain), the lab sees:
-///
-/// - every access to a property of a class, also through a key path, to a captured variable or to a
-///   global;
-/// - `Mutex`, operations on `Atomic`, and accesses to a variable on the stack of another thread, in
-///   targets compiled with `-sanitize=thread` in debug;
-/// - `NSLock`, `NSRecursiveLock`, `NSCondition`, `NSConditionLock`, `pthread_mutex_t`,
-///   `pthread_rwlock_t` and `pthread_cond_t`. A signal wakes the thread that has waited longest,
-///   and is lost if none waits. ``Exploration/Options/signalsWakeAnyWaiter`` and
-///   ``Exploration/Options/spuriousWakeups`` explore the other cases. An attempt (`try()`,
-///   `withLockIfAvailable`) fails while another thread holds the lock. A release is not a step of
-///   its own, so an attempt is also explored right before the release: see
-///   ``Exploration/Schedule``. Foundation for Linux traps, with or without the lab, when an
-///   `NSConditionLock` has to wait without a date;
-/// - `DispatchSemaphore`, and a POSIX semaphore (`sem_t`) of one process that has no name. During a
-///   run the lab keeps the count. After the threads have ended, the real semaphore gets that count;
-/// - `DispatchQueue.sync`: the queue is a lock around the work, which runs on the calling thread. A
-///   concurrent queue is a readers-writer lock, `.barrier` marks the writer, and a thread waits for
-///   a writer that came before it. Waiting for a queue from its own work is a deadlock;
-/// - `DispatchQueue.async`: the lab starts threads that do the work: one for a serial queue, as
-///   many as needed for a concurrent one. The third thread of an interleaving is then called
-///   `queue thread 3`. Meanwhile, other threads that want the queue wait. Work
-///   is done in the order in which it was sent, and `sync` comes after the work that was sent
-///   before it, as far as a serial queue or a barrier requires that. If nothing orders two pieces
-///   of work (a lock or an atomic, for example), both orders are explored. Work that is sent during
-///   the set-up is done before the threads begin, by the thread that sets up. Work that a check
-///   sends is done after the checks, or when a check waits for it;
-/// - the main queue: its work runs on one thread that represents the main thread, even if another
-///   thread waits for it with `sync`. On that thread alone, `Thread.isMainThread`,
-///   `dispatchPrecondition`, `MainActor.assumeIsolated` and the checks that the compiler adds in
-///   Swift 6 mode hold;
-/// - `DispatchQueue.asyncAfter`: time is not part of the model, so the work arrives at its queue at
-///   any later time, even if it is sent during the set-up; with `.distantFuture` it never arrives;
-/// - `DispatchGroup`, and `DispatchWorkItem` with its `wait`, `notify`, `cancel` and flag
-///   `.barrier`. The thread that leaves a group last sends the work that `notify` registered to its
-///   queue. If one thread performs an item directly and another cancels it, there is no verdict;
-/// - `DispatchQueue.concurrentPerform`: each iteration runs on a thread of its own, so that any two
-///   may run at the same time and nothing orders them;
-/// - `Thread` and `pthread_create`, `pthread_join`: a thread that is started becomes one more
-///   thread of the interleaving, called `started thread 3` if it is the third;
-/// - work sent to a ``queue(_:workers:)`` of the scenario;
-/// - on Linux, tasks of Swift concurrency: see below.
-///
-/// ## Tasks and actors
-///
-/// A task is one more thread of the interleaving, whichever thread of the operating system runs it.
-/// ``task(_:_:)`` adds a task. A task that is started while the threads run is called `task 3` if
-/// it is the third. The Swift runtime itself runs `Task`, `Task.detached`, `Task.immediate`,
-/// `async let`, task groups, actors, the main actor, `Task.yield`, continuations, streams,
-/// cancellation and task-locals. A switch can happen before a task arrives at an actor, is resumed,
-/// ends, is cancelled, or checks whether it is cancelled; before a cancellation handler is
-/// registered or removed; before an element is sent to a stream or taken from it; and before a task
-/// continues that has yielded. A task that is never resumed is a deadlock, even if code outside of
-/// the scenario would resume it later. A task that yields until something changes continues when
-/// another thread has changed what it reads.
-///
-/// An actor or a task can have an executor of the program's own, which passes jobs to a queue or a
-/// thread. The lab explores its `enqueue` as it explores other code. The steps of a task stay in
-/// the task's column, whichever thread calls `runSynchronously`.
-///
-/// Tasks that sleep wake up in the order of their deadlines, each at any moment.
-///
-/// These make an exploration inconclusive, with their place where it is known: a task that is
-/// started while a scenario is set up or checked, an executor that runs a task before the task's
-/// own call of `enqueue` has returned, a sleep with a tolerance, a task with a priority that
-/// begins on another actor, an isolated `deinit`, and a task that sleeps repeatedly until
-/// something changes. Tasks of different priorities arrive at an actor in any order, and the
-/// runtime orders them. One order is not explored: a job that overtakes another job which the same
-/// task has sent before it. A checked continuation that is resumed twice ends the process: see
-/// ``Exploration/Options/isolation``.
-///
-/// ## Misuse
-///
-/// These are findings of the kind ``Exploration/Finding/Kind/misuse``: a thread that releases a
-/// `pthread_mutex_t`, `pthread_rwlock_t` or Foundation lock without holding it, a wait for a
-/// condition without its lock, a `DispatchSemaphore` that is freed with a lower count than it was
-/// made with, an unsafe continuation that is resumed twice, and memory that is freed twice, as when
-/// two threads replace the same reference at once and both release the old object.
-///
-/// ## Memory orderings and time
-///
-/// Memory orderings decide what is a data race, as in C++20: a relaxed load acquires nothing, a
-/// relaxed store releases nothing, a read-modify-write continues a release sequence, a
-/// compare-and-exchange that fails has its failure ordering, and fences count. They also decide
-/// what an atomic load may read: an old value, where nothing orders the newer store before the
-/// load. See ``Exploration/Options/memory-swift.property``, and <doc:WhatTheLabSees> for what is
-/// not explored.
-///
-/// A wait with a time-out (`lock(before:)`, `wait(until:)`, `wait(timeout:)`) times out only when
-/// no other thread can continue, so that every run is reproducible;
-/// ``Exploration/Options/timeOutsFireAtAnyTime`` explores the other cases. Work that was sent with
-/// a delay comes before a time-out. A time-out of `.now()` is an attempt, and does not wait.
-///
-/// On Linux, the clocks stand still for the code under test. Time passes when a task or a thread
-/// sleeps, when every thread waits, and when a thread does nothing but ask for the time, so a loop
-/// that waits for a moment ends.
-///
-/// Random numbers are the same in every run: see ``Exploration/Options/randomSeed``. An exploration
-/// in which some are drawn does not survive.
-///
-/// Sets and dictionaries have the same order in every run and in every process that links the lab,
-/// as with `SWIFT_DETERMINISTIC_HASHING`. Code that depends on addresses, such as a hash of an
-/// `ObjectIdentifier`, is not deterministic. Then there is no verdict, and a likely cause is named.
-///
-/// ## What it does not see
-///
-/// - single elements of arrays and dictionaries: an access to an element counts as an access to the
-///   property that holds the array;
-/// - in targets that are not compiled with `-sanitize=thread`, accesses through unsafe pointers,
-///   and to properties with `@exclusivity(unchecked)`;
-/// - structures and local variables that no closure captures: no other thread can reach them;
-/// - in targets that are not compiled with `-sanitize=thread`, variables that only closures which
-///   do not escape capture, and what a function with an `inout` parameter, or a `mutating` method,
-///   still changes after it has let other threads go on;
-/// - what initializers of globals, `pthread_once` and blocks that a run loop performs do;
-/// - tasks and actors of Swift concurrency where they cannot be explored, `OperationQueue`,
-///   `Timer`, `DispatchSource`, `DispatchIO`, queues that are suspended or inactive, queues with a
-///   target queue that is not global, POSIX semaphores that have a name or that processes share,
-///   POSIX spin locks and barriers, `pthread` locks that prefer writers, `min` and `max` of an
-///   `Atomic`, a recursive lock that a task keeps while it is suspended, or a block at the end of
-///   its work on a queue, and threads that are started while a scenario is set up or checked. If
-///   the code under test uses them, there is no verdict:
-///   ``Exploration/Inconclusive/uncontrolled(what:place:)``;
-/// - a lock that was taken during the set-up and not released there. To make a thread wait from the
-///   beginning, use a semaphore;
-/// - a part of some accesses through key paths, because the standard library makes them: everything
-///   after a computed property or a subscript in the path, and the whole access with an
-///   `AnyKeyPath`. Properties that are `weak`, `unowned` or `lazy`, have a wrapper, or can be
-///   overridden count as computed. In `\.model.count`, `count` is not seen if the class that has
-///   `model` is not `final` and the class that has `count` is;
-/// - anything the other threads of the process do. A thread of the scenario that waits for them, or
-///   for anything else that is not listed above, is reported as blocked, with its place. There is
-///   also no verdict if no thread can continue, and one of them waits for a semaphore, a condition
-///   or a group that was made outside of the scenario, or for a change of a global: code outside
-///   could signal it, or make that change.
+/// A task is one more thread, whichever thread of the operating system runs it: ``task(_:_:)`` adds
+/// one. <doc:WhatTheLabSees> lists what the lab controls while a thread of the scenario runs code of
+/// the program itself, what it reports, and what it does not see.
 public final class Scenario {
     struct NamedThread {
         let name: String
@@ -346,30 +200,32 @@ extension Scenario {
 
 /// The texts of the notes in the run that is being recorded.
 enum Notes {
-    private static let texts = Mutex<[Int: String]?>(nil)
-    /// Receives each note immediately, because the process may crash before the run ends: see
-    /// ``Isolated``.
-    private static let reporter = Mutex<ChildReporter?>(nil)
-
-    static func start(_ reporter: ChildReporter? = nil) {
-        texts.withLock { $0 = [:] }
-        self.reporter.withLock { $0 = reporter }
+    private struct Recording {
+        var texts: [Int: String] = [:]
+        /// Receives each note immediately, because the process may crash before the run ends: see
+        /// ``Isolated``.
+        let reporter: ChildReporter?
     }
 
-    static func stop() -> [Int: String] {
-        texts.withLock { texts in
-            let written = texts ?? [:]
-            texts = nil
-            return written
+    private static let recording = Mutex<Recording?>(nil)
+
+    static func start(_ reporter: ChildReporter?) {
+        recording.withLock { $0 = Recording(reporter: reporter) }
+    }
+
+    @discardableResult static func stop() -> [Int: String] {
+        recording.withLock { recording in
+            defer { recording = nil }
+            return recording?.texts ?? [:]
         }
     }
 
     static func write(_ text: @autoclosure () -> String, forStep step: Int) {
-        texts.withLock { texts in
-            guard texts != nil else { return }
+        recording.withLock { recording in
+            guard recording != nil else { return }
             let text = text()
-            texts?[step] = text
-            reporter.withLock { $0?.tell(.note(step: step, text)) }
+            recording?.texts[step] = text
+            recording?.reporter?.tell(.note(step: step, text))
         }
     }
 }

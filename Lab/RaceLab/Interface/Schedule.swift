@@ -21,47 +21,56 @@ extension Exploration {
     /// variable: `B~0` reads the value that was there first, `B~1` the first one that was stored
     /// there, and so on. See ``Exploration/Options/memory-swift.property``.
     public struct Schedule: Hashable, Codable, Sendable {
+        /// What is special about a step.
+        public enum Mark: Hashable, Codable, Sendable {
+            /// An attempt to take a lock right before its release.
+            case early
+            /// A wait times out although other threads could continue.
+            case timedOut
+            /// A condition wakes the thread without a signal.
+            case spurious
+            /// It reads an old value of an atomic variable: 0 is the value that was there first, 1
+            /// the first one stored.
+            case old(Int)
+
+            fileprivate var text: String {
+                switch self {
+                case .early: "-"
+                case .timedOut: "!"
+                case .spurious: "*"
+                case .old(let number): "~\(number)"
+                }
+            }
+        }
+
         /// The index of the thread that makes each step.
         public let choices: [Int]
-        /// The steps, counted from 0, that are attempts to take a lock right before its release.
-        public let early: Set<Int>
-        /// The steps in which a wait times out although other threads could continue.
-        public let timedOut: Set<Int>
-        /// The steps in which a condition wakes the thread without a signal.
-        public let spurious: Set<Int>
-
-        /// The steps that read an old value of an atomic variable, and which: 0 is the value that
-        /// was there first, 1 the first one stored.
-        public let old: [Int: Int]
+        /// The special steps, counted from 0.
+        public let marks: [Int: Mark]
 
         /// Creates a schedule from the threads that make its steps. Steps are counted from 0.
-        public init(
-            _ choices: [Int], early: Set<Int> = [], timedOut: Set<Int> = [],
-            spurious: Set<Int> = [], old: [Int: Int] = [:]
-        ) {
+        public init(_ choices: [Int], marks: [Int: Mark] = [:]) {
             self.choices = choices
-            self.early = early
-            self.timedOut = timedOut
-            self.spurious = spurious
-            self.old = old
+            self.marks = marks
         }
 
-        private var marks: [(character: Character, steps: Set<Int>)] {
-            [("-", early), ("!", timedOut), ("*", spurious)]
+        package init(steps: some Sequence<(thread: Int, mark: Mark?)>) {
+            var choices: [Int] = []
+            var marks: [Int: Mark] = [:]
+            for step in steps {
+                marks[choices.count] = step.mark
+                choices.append(step.thread)
+            }
+            self.init(choices, marks: marks)
         }
 
-        private func mark(ofStep step: Int) -> String {
-            if let number = old[step] { return "~\(number)" }
-            return marks.first { $0.steps.contains(step) }.map { String($0.character) } ?? ""
+        var readsOldValues: Bool {
+            marks.values.contains { if case .old = $0 { true } else { false } }
         }
 
         /// The schedule of the first `length` steps.
         func prefix(_ length: Int) -> Schedule {
-            Schedule(
-                Array(choices.prefix(length)), early: early.filter { $0 < length },
-                timedOut: timedOut.filter { $0 < length },
-                spurious: spurious.filter { $0 < length },
-                old: old.filter { $0.key < length })
+            Schedule(Array(choices.prefix(length)), marks: marks.filter { $0.key < length })
         }
 
         /// Why a text is not a schedule of a scenario.
@@ -81,8 +90,7 @@ extension Exploration {
                 + (others.first.map { "; for those that they start, \($0) and so on backwards" }
                     ?? "")
             var choices: [Int] = []
-            var marked: [Character: Set<Int>] = ["-": [], "!": [], "*": []]
-            var old: [Int: Int] = [:]
+            var marks: [Int: Mark] = [:]
             var characters = Substring(text)
             while let letter = characters.popFirst() {
                 guard let thread = letters.firstIndex(of: Schedule.capital(letter)) else {
@@ -98,11 +106,13 @@ extension Exploration {
                                 + "for the value that was there first, 1 for the first one stored")
                     }
                     characters = characters.dropFirst(1 + digits.count)
-                    old[choices.count] = number
+                    marks[choices.count] = .old(number)
                     choices.append(thread)
                     continue
                 }
-                let mark = characters.first.flatMap { marked[$0] == nil ? nil : $0 }
+                let mark = [Mark.early, .timedOut, .spurious].first {
+                    characters.hasPrefix($0.text)
+                }
                 if mark != nil { characters = characters.dropFirst() }
                 let digits = characters.prefix { $0.isASCII && $0.isNumber }
                 characters = characters.dropFirst(digits.count)
@@ -112,12 +122,10 @@ extension Exploration {
                         description: "'\(letter)\(digits)' in the schedule \(text) is no number of "
                             + "steps: write a letter and, to repeat it, a number from 1 on")
                 }
-                if let mark { marked[mark]?.formUnion(choices.count..<(choices.count + times)) }
+                for step in choices.count..<(choices.count + times) { marks[step] = mark }
                 choices += Array(repeating: thread, count: times)
             }
-            self.init(
-                choices, early: marked["-"] ?? [], timedOut: marked["!"] ?? [],
-                spurious: marked["*"] ?? [], old: old)
+            self.init(choices, marks: marks)
         }
 
         /// The text that ``init(_:threads:)`` reads.
@@ -127,15 +135,16 @@ extension Exploration {
             var start = 0
             while start < choices.count {
                 var end = start
-                let mark = mark(ofStep: start)
-                while end < choices.count, choices[end] == choices[start],
-                    self.mark(ofStep: end) == mark
-                { end += 1 }
-                let letter = "\(letters[choices[start]])\(mark)"
+                let mark = marks[start]
+                while end < choices.count, choices[end] == choices[start], marks[end] == mark {
+                    end += 1
+                }
+                let letter = "\(letters[choices[start]])\(mark?.text ?? "")"
                 let count = end - start
-                let isRepeated = count > 4 && old[start] == nil
+                let isOld = if case .old? = mark { true } else { false }
                 text +=
-                    isRepeated ? "\(letter)\(count)" : String(repeating: letter, count: count)
+                    count > 4 && !isOld
+                    ? "\(letter)\(count)" : String(repeating: letter, count: count)
                 start = end
             }
             return text

@@ -49,10 +49,8 @@ struct ChildResult {
     }
 
     private static func text(_ bytes: UnsafePointer<CChar>?, _ count: Int) -> String {
-        bytes.map {
-            String(decoding: UnsafeRawBufferPointer(start: $0, count: count), as: UTF8.self)
-        }
-            ?? ""
+        guard let bytes else { return "" }
+        return String(decoding: UnsafeRawBufferPointer(start: bytes, count: count), as: UTF8.self)
     }
 
     private mutating func receive(_ message: Message) {
@@ -98,12 +96,10 @@ struct ChildResult {
         if status & 0x7F == 0 {
             return "\(who) ends the process with status \(status >> 8 & 0xFF)"
         }
-        let frames = withUnsafeBytes(of: recorder.frames) {
-            Array($0.bindMemory(to: UInt.self).prefix(Int(recorder.frame_count)))
-        }
         let crash = Crash(
             signal: status & 0x7F, isOverflow: recorder.overflow,
-            address: UInt(recorder.crash_pc), frames: frames)
+            address: UInt(recorder.crash_pc),
+            frames: elements(of: recorder.frames, recorder.frame_count))
         return crash.sentence(who, message: fatalError)
     }
 
@@ -167,6 +163,6 @@ extension Exploration.Site {
     /// Whether the site is in a source file that can be read and is not part of the lab.
     var isOfProgram: Bool {
         !path.contains("/CRaceLab/") && !path.contains("<compiler-generated>")
-            && FileReadable.check(path)
+            && FileManager.default.isReadableFile(atPath: path)
     }
 }

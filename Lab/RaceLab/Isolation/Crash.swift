@@ -37,8 +37,7 @@ struct Crash {
         let names: [Int32: String] = [
             SIGILL: "SIGILL", SIGTRAP: "SIGTRAP", SIGABRT: "SIGABRT", SIGSEGV: "SIGSEGV",
             SIGBUS: "SIGBUS", SIGFPE: "SIGFPE", SIGSYS: "SIGSYS", SIGPIPE: "SIGPIPE",
-            SIGKILL: "SIGKILL",
-            SIGTERM: "SIGTERM",
+            SIGKILL: "SIGKILL", SIGTERM: "SIGTERM",
         ]
         return names[signal] ?? "signal \(signal)"
     }

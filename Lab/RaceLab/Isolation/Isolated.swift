@@ -75,32 +75,37 @@ final class Isolated {
         try value { $0.explored() }
     }
 
-    func trace(of schedule: String) throws(Exploration.ReplayError) -> Exploration.Trace {
-        marked(
-            try trace { (explorer) throws(Exploration.ReplayError) in
-                try explorer.trace(of: explorer.read(schedule))
-            })
-    }
-
     func trace(
-        of schedule: Exploration.Schedule
+        of schedule: @escaping (Explorer) throws(Exploration.ReplayError) -> Exploration.Schedule
     ) throws(Exploration.ReplayError) -> Exploration.Trace {
-        marked(
-            try trace { (explorer) throws(Exploration.ReplayError) in
-                try explorer.trace(of: schedule)
-            })
+        crashes = []
+        let replayed: Replayed
+        do throws(Ending) {
+            replayed = try valueOfOneChild { explorer in
+                Replayed { () throws(Exploration.ReplayError) in
+                    try explorer.trace(of: schedule(explorer))
+                }
+            }
+        } catch {
+            switch error {
+            // The trace ends with the crash.
+            case .crash(let crash, let child): return marked(child.trace(reason: crash.reason))
+            case .inconclusive(let reason, _): throw .inconclusive(reason)
+            }
+        }
+        return marked(try replayed.trace())
     }
 
     func counterexample(
         showing finding: Exploration.Finding
     ) throws(Exploration.ReplayError) -> Exploration.Trace {
-        guard finding.kind != .crash else { return try trace(of: finding.schedule) }
+        guard finding.kind != .crash else { return try trace { _ in finding.schedule } }
         let replayed = try? value { explorer in
             Replayed { () throws(Exploration.ReplayError) in
                 try explorer.markedTrace(of: finding.schedule, failingBy: finding.kind)
             }
         }
-        guard let replayed else { return try trace(of: finding.schedule) }
+        guard let replayed else { return try trace { _ in finding.schedule } }
         return try replayed.trace()
     }
 
@@ -129,25 +134,6 @@ final class Isolated {
             case .error(let error): throw error
             }
         }
-    }
-
-    /// The trace of an interleaving; if it crashes, the trace up to the crash.
-    private func trace(
-        _ replay: @escaping (Explorer) throws(Exploration.ReplayError) -> Exploration.Trace
-    ) throws(Exploration.ReplayError) -> Exploration.Trace {
-        crashes = []
-        let replayed: Replayed
-        do throws(Ending) {
-            replayed = try valueOfOneChild { explorer in
-                Replayed { () throws(Exploration.ReplayError) in try replay(explorer) }
-            }
-        } catch {
-            switch error {
-            case .crash(let crash, let child): return child.trace(reason: crash.reason)
-            case .inconclusive(let reason, _): throw .inconclusive(reason)
-            }
-        }
-        return try replayed.trace()
     }
 
     /// Marks the step from which every continuation fails. That runs other interleavings, any of
@@ -210,8 +196,12 @@ final class Isolated {
         if let time = options.maximumTime {
             options.maximumTime = max(.milliseconds(1), time - (options.now() - began))
         }
-        let job = ChildJob(options, crashes, memoryLimit, describe) { explorer in
-            (try? JSONEncoder().encode(work(explorer))) ?? Data()
+        let job = ChildJob(options, memoryLimit) { [options, describe, crashes] reporter in
+            var options = options
+            // The parent reports the progress.
+            options.progress = nil
+            let explorer = Explorer(options, describe, crashes: crashes, reporter: reporter)
+            reporter.tell(.value((try? JSONEncoder().encode(work(explorer))) ?? Data()))
         }
         let learned = rl_steps_learned()
         let (child, value) = try run(job, Value.self)
@@ -265,8 +255,8 @@ final class Isolated {
             }
             timeLeft -= child.time
             let value = child.value.flatMap { try? JSONDecoder().decode(type, from: $0) }
-            let blocks = child.isStuck || value?.isBlocked == true
-            if !blocks || attempt == Isolated.attempts { return (child, value) }
+            let isBlocked = if case .blocked? = value?.inconclusive { true } else { child.isStuck }
+            if !isBlocked || attempt == Isolated.attempts { return (child, value) }
             attempt += 1
         }
     }
@@ -277,32 +267,22 @@ private protocol ValueOfChild: Codable {
     var inconclusive: Exploration.Inconclusive? { get }
 }
 
-extension ValueOfChild {
-    fileprivate var isBlocked: Bool {
-        if case .blocked? = inconclusive { true } else { false }
-    }
-}
-
 extension ExplorationResult: ValueOfChild {}
 
 /// The work for one child process.
 private final class ChildJob {
     private let options: Exploration.Options
-    private let crashes: [KnownCrash]
     private let memoryLimit: Int
-    private let describe: (Scenario) -> Void
-    private let work: (Explorer) -> Data
+    private let work: (ChildReporter) -> Void
     private var task = rl_errand()
     private let began = ContinuousClock.now
 
     init(
-        _ options: Exploration.Options, _ crashes: [KnownCrash], _ memoryLimit: Int,
-        _ describe: @escaping (Scenario) -> Void, _ work: @escaping (Explorer) -> Data
+        _ options: Exploration.Options, _ memoryLimit: Int,
+        _ work: @escaping (ChildReporter) -> Void
     ) {
         self.options = options
-        self.crashes = crashes
         self.memoryLimit = memoryLimit
-        self.describe = describe
         self.work = work
     }
 
@@ -311,17 +291,17 @@ private final class ChildJob {
         task.context = Unmanaged.passUnretained(self).toOpaque()
         task.before = { _ in
             Symbols.hold()
-            Families.hold()
+            Families.state.hold()
         }
         task.after = { _ in
-            Families.release()
+            Families.state.release()
             Symbols.release()
         }
         task.work = { Unmanaged<ChildJob>.fromOpaque($0!).takeUnretainedValue().workInChild() }
         if options.progress != nil {
             task.progressed = { context, runs, redundant in
-                Unmanaged<ChildJob>.fromOpaque(context!).takeUnretainedValue()
-                    .report(runs: runs, redundant: redundant)
+                let job = Unmanaged<ChildJob>.fromOpaque(context!).takeUnretainedValue()
+                job.options.progress?(.init(runs: runs, redundant: redundant, since: job.began))
             }
         }
         task.max_steps = options.stepsAllowed
@@ -333,19 +313,9 @@ private final class ChildJob {
         return ChildResult(answer)
     }
 
-    private func report(runs: UInt64, redundant: UInt64) {
-        options.progress?(
-            Exploration.Progress(
-                explored: Int(runs), redundant: Int(redundant), elapsed: .now - began))
-    }
-
     private func workInChild() {
-        var options = options
-        // The parent reports the progress.
-        options.progress = nil
         let reporter = ChildReporter(pipe: task.results)
         Families.probed(tell: reporter.tell)
-        let explorer = Explorer(options, describe, crashes: crashes, reporter: reporter)
-        reporter.tell(.value(work(explorer)))
+        work(reporter)
     }
 }

@@ -78,21 +78,17 @@ enum Message: Codable {
 /// Writes each message to a pipe immediately, as one line, so that it arrives even if the process
 /// crashes next.
 final class ChildReporter: Sendable {
-    private let pipe: Int32
-    private let hasNamed = Mutex(false)
+    private let pipe: FileHandle
+    private let hasNamed = Atomic(false)
 
     init(pipe: Int32) {
-        self.pipe = pipe
+        self.pipe = FileHandle(fileDescriptor: pipe, closeOnDealloc: false)
     }
 
     /// Called at the beginning of each run. All runs have the same threads, so only the first call
     /// sends a message.
     func isSetUp(_ scenario: Scenario) {
-        let isFirst = hasNamed.withLock { named in
-            defer { named = true }
-            return !named
-        }
-        guard isFirst else { return }
+        if hasNamed.exchange(true, ordering: .relaxed) { return }
         tell(
             .scenario(
                 threads: scenario.threads.map(\.name), columns: scenario.columns.map(\.title),
@@ -102,14 +98,6 @@ final class ChildReporter: Sendable {
     func tell(_ message: Message) {
         guard var line = try? JSONEncoder().encode(message) else { return }
         line.append(UInt8(ascii: "\n"))
-        line.withUnsafeBytes { bytes in
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let written = write(
-                    pipe, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                if written < 0 && errno != EINTR { return }
-                rest = rest.dropFirst(max(0, written))
-            }
-        }
+        try? pipe.write(contentsOf: line)
     }
 }

@@ -1,77 +1,69 @@
 /// The value that an operation returned, or the error that it threw.
 struct OperationResult: CustomStringConvertible {
     let description: String
-    private let equals: (OperationResult) -> Bool
-    private let value: Any?
+    private let value: any Equatable
+
+    /// Errors are compared by their text: they need not be equatable.
+    private struct Failure: Equatable {
+        let text: String
+    }
 
     init<Value: Equatable>(_ body: () throws -> Value) {
         do {
             let value = try body()
-            self.init(value, "\(value)") { $0.value as? Value == value }
+            self.value = value
+            description = "\(value)"
         } catch {
-            self.init(error)
+            description = "the error \(error)"
+            value = Failure(text: description)
         }
     }
 
-    init(_ body: () throws -> Void) {
-        do {
-            try body()
-            self.init((), "()") { $0.value is Void }
-        } catch {
-            self.init(error)
+    static func == (left: OperationResult, right: OperationResult) -> Bool {
+        func isEqual<Value: Equatable>(_ value: Value) -> Bool {
+            right.value as? Value == value
         }
+        return isEqual(left.value)
     }
-
-    /// Errors are compared by their text: they need not be equatable.
-    private init(_ error: any Error) {
-        let text = "the error \(error)"
-        self.init(nil, text) { $0.value == nil && $0.description == text }
-    }
-
-    private init(
-        _ value: Any?, _ description: String, equals: @escaping (OperationResult) -> Bool
-    ) {
-        self.value = value
-        self.description = description
-        self.equals = equals
-    }
-
-    static func == (left: OperationResult, right: OperationResult) -> Bool { left.equals(right) }
 }
 
-/// A moment at which an operation was called or returned.
+/// The result of an operation that returns nothing.
+struct Nothing: Equatable, CustomStringConvertible {
+    let description = "()"
+}
+
+/// A moment at which a thread called an operation, given by its number, or the operation returned.
+/// The thread is `nil` before the threads begin.
 enum Event {
-    case begins(Call)
-    case ends(Call, OperationResult)
+    case begins(thread: Int?)
+    case ends(thread: Int?, operation: Int, OperationResult)
 }
 
 /// The operations of one interleaving: their results, and which of them had returned before another
 /// one was called.
 struct History {
     private struct Operation {
-        let call: Call
+        let thread: Int?
+        let number: Int
         let result: OperationResult
-        /// The positions of the operations that had returned when this one was called.
-        let predecessors: Set<Int>
+        /// How many operations had returned when this one was called.
+        let predecessors: Int
     }
 
+    /// In the order in which they returned.
     private var operations: [Operation] = []
 
     init(_ events: [Event]) {
-        let position = Dictionary(
-            uniqueKeysWithValues: events.compactMap { event -> Call? in
-                if case .ends(let call, _) = event { call } else { nil }
-            }.enumerated().map { ($1, $0) })
-        var finished: Set<Int> = []
-        var predecessors: [Call: Set<Int>] = [:]
+        var predecessors: [Int?: Int] = [:]
         for event in events {
             switch event {
-            case .begins(let call):
-                predecessors[call] = finished
-            case .ends(let call, let result):
-                finished.insert(position[call]!)
+            case .begins(let thread):
+                predecessors[thread] = operations.count
+            case .ends(let thread, let number, let result):
                 operations.append(
-                    Operation(call: call, result: result, predecessors: predecessors[call]!))
+                    Operation(
+                        thread: thread, number: number, result: result,
+                        predecessors: predecessors[thread]!))
             }
         }
     }
@@ -85,11 +77,11 @@ struct History {
             if done.count == operations.count { return true }
             return operations.indices.contains { next in
                 let operation = operations[next]
-                guard !done.contains(next), operation.predecessors.isSubset(of: done) else {
+                guard !done.contains(next), done.isSuperset(of: 0..<operation.predecessors) else {
                     return false
                 }
                 var model = model
-                return steps[operation.call.operation](&model) == operation.result
+                return steps[operation.number](&model) == operation.result
                     && isExplained(done.union([next]), model)
             }
         }
@@ -98,9 +90,9 @@ struct History {
 
     /// The results of each thread, such as `A: pop() = 1; B: pop() = 1`.
     func text(_ names: [String]) -> String {
-        let threads = Dictionary(grouping: operations) { $0.call.thread ?? -1 }
+        let threads = Dictionary(grouping: operations) { $0.thread ?? -1 }
         return threads.sorted { $0.key < $1.key }.map { thread, operations in
-            let calls = operations.map { "\(names[$0.call.operation]) = \($0.result)" }
+            let calls = operations.map { "\(names[$0.number]) = \($0.result)" }
             let name = thread < 0 ? "before" : SmallProgram.threadName(thread)
             return "\(name): \(calls.joined(separator: ", "))"
         }.joined(separator: "; ")

@@ -44,9 +44,14 @@ public struct Linearizability<Subject, Model> {
             _ name: String, _ perform: @escaping (Subject) throws -> Void,
             model: @escaping (inout Model) throws -> Void
         ) {
-            self.name = name
-            self.perform = { subject in OperationResult { try perform(subject) } }
-            self.model = { state in OperationResult { try model(&state) } }
+            let perform = { (subject: Subject) throws in
+                try perform(subject)
+                return Nothing()
+            }
+            self.init(name, perform) { state in
+                try model(&state)
+                return Nothing()
+            }
         }
     }
 
@@ -100,17 +105,19 @@ public struct Linearizability<Subject, Model> {
         { [make, model, operations] scenario in
             let subject = make()
             let history = Scenario.Log<Event>()
-            func perform(_ call: Call) {
-                let operation = operations[call.operation]
-                history.append(.begins(call), "begins \(operation.name)")
-                let result = operation.perform(subject)
-                history.append(.ends(call, result), "\(operation.name) returns \(result)")
-            }
-            for call in program.callsBefore { perform(call) }
-            for (thread, calls) in program.callsOfThreads.enumerated() {
-                scenario.thread(SmallProgram.threadName(thread)) {
-                    for call in calls { perform(call) }
+            func perform(_ numbers: [Int], on thread: Int?) {
+                for number in numbers {
+                    let operation = operations[number]
+                    history.append(.begins(thread: thread), "begins \(operation.name)")
+                    let result = operation.perform(subject)
+                    history.append(
+                        .ends(thread: thread, operation: number, result),
+                        "\(operation.name) returns \(result)")
                 }
+            }
+            perform(program.before, on: nil)
+            for (thread, numbers) in program.threads.enumerated() {
+                scenario.thread(SmallProgram.threadName(thread)) { perform(numbers, on: thread) }
             }
             scenario.check {
                 let history = History(history.entries)

@@ -62,28 +62,8 @@ struct SmallProgram: Hashable {
             ? left.lexicographicallyPrecedes(right) : left.count < right.count
     }
 
-    // MARK: Calls
-
     /// The name of a thread: `A`, `B`, `C` …
     static func threadName(_ thread: Int) -> String {
         String(UnicodeScalar(UInt8(ascii: "A") + UInt8(thread)))
     }
-
-    var callsBefore: [Call] {
-        before.enumerated().map { Call(thread: nil, index: $0, operation: $1) }
-    }
-
-    var callsOfThreads: [[Call]] {
-        threads.enumerated().map { thread, operations in
-            operations.enumerated().map { Call(thread: thread, index: $0, operation: $1) }
-        }
-    }
-}
-
-/// One call of an operation in a program.
-struct Call: Hashable {
-    /// `nil` for a call before the threads begin.
-    let thread: Int?
-    let index: Int
-    let operation: Int
 }

@@ -52,6 +52,23 @@ enum FindingKey: Hashable, Sendable {
     }
 }
 
+/// Another process has other addresses, so it gets the places of a race as words.
+extension FindingKey: Codable {
+    private struct Words: Codable {
+        let kind: Exploration.Finding.Kind
+        let reason: String
+    }
+
+    init(from decoder: any Decoder) throws {
+        let words = try Words(from: decoder)
+        self = .said(words.kind, words.reason)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try Words(kind: kind, reason: reason).encode(to: encoder)
+    }
+}
+
 /// A read or a modification, by its address in the program.
 struct Access: Hashable, Sendable {
     let pc: UInt

@@ -71,8 +71,9 @@ struct LikelyCause {
     private func inconclusive(
         _ line: Int, _ path: String, _ text: String, _ reason: String
     ) -> Exploration.Inconclusive {
-        let file = Exploration.Site(path: path, line: line, column: 0, function: "").file
-        return .notDeterministicBecauseOf(place: "\(file):\(line)", text: text, reason: reason)
+        let site = Exploration.Site(path: path, line: line, column: 0, function: "")
+        return .notDeterministicBecauseOf(
+            place: Exploration.Site.name(site), text: text, reason: reason)
     }
 
     private static let lazy =

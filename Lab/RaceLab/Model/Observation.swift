@@ -53,3 +53,43 @@ extension Exploration.Trace {
     /// Replaces a state that cannot be read because a thread holds a lock.
     static let locked = "(locked)"
 }
+
+/// What is read for a trace while an interleaving runs.
+final class ReadStates {
+    fileprivate(set) var initial: [String] = []
+    /// The states after each step at which a column could be read.
+    fileprivate(set) var afterSteps: [Int: [String]] = [:]
+    /// For each column, the addresses accessed while reading it.
+    fileprivate(set) var touched: [Set<UInt>] = []
+}
+
+extension Explorer {
+    /// From now on, each run reads the state columns, at the beginning and after each step, and
+    /// collects its notes.
+    func readStates() -> ReadStates {
+        let states = ReadStates()
+        let look = {
+            let observations = self.scenario.columns.map { Observation($0.read) }
+            if states.touched.isEmpty { states.touched = observations.map { _ in [] } }
+            for (column, seen) in observations.enumerated() {
+                states.touched[column].formUnion(seen.touched)
+            }
+            return observations.texts
+        }
+        wasSetUp = {
+            // Not earlier: only now does this exploration own the lab, so that no other one writes
+            // notes.
+            Notes.start(self.reporter)
+            states.afterSteps = [:]
+            states.touched = []
+            states.initial = look() ?? self.scenario.columns.map { _ in Exploration.Trace.locked }
+            self.reporter?.tell(.initial(states.initial))
+        }
+        stepped = { step in
+            guard let state = look() else { return }
+            states.afterSteps[step] = state
+            self.reporter?.tell(.states(step: step, state))
+        }
+        return states
+    }
+}

@@ -1,5 +1,4 @@
 import CRaceLab
-import Foundation
 
 extension Exploration {
     /// One interleaving, step by step.
@@ -132,6 +131,13 @@ extension Exploration {
             /// `(locked)` for a column that cannot be read because a thread holds a lock. `nil` if
             /// no column can be read.
             public let states: [String]?
+            /// What a schedule says about the step, beside its thread.
+            package var markInSchedule: Schedule.Mark? {
+                if timedOut { return .timedOut }
+                if spurious { return .spurious }
+                return before == nil ? old.map { .old($0.number) } : .early
+            }
+
             /// What goes wrong in this step; `nil` if nothing does.
             public internal(set) var mark: String?
             /// For each thread, how many of its steps precede this one in every interleaving that
@@ -161,16 +167,7 @@ extension Exploration {
 
         /// The schedule that reproduces the interleaving.
         public var schedule: Schedule {
-            func indices(_ isMarked: (Step) -> Bool) -> Set<Int> {
-                Set(steps.indices.filter { isMarked(steps[$0]) })
-            }
-            return Schedule(
-                steps.map(\.thread), early: indices { $0.before != nil },
-                timedOut: indices(\.timedOut), spurious: indices(\.spurious),
-                old: Dictionary(
-                    uniqueKeysWithValues: steps.indices.compactMap { index in
-                        steps[index].old.map { (index, $0.number) }
-                    }))
+            Schedule(steps: steps.lazy.map { (thread: $0.thread, mark: $0.markInSchedule) })
         }
 
         /// The text with which ``Exploration/replay(_:)-(String)`` reproduces the interleaving.
@@ -180,10 +177,6 @@ extension Exploration {
             for index in steps.indices where steps[index].kind == .note {
                 steps[index].text = notes[index] ?? ""
             }
-        }
-
-        mutating func clearMarks() {
-            for index in steps.indices { steps[index].mark = nil }
         }
 
         mutating func mark(step: Int, _ text: String) {
@@ -234,11 +227,5 @@ extension Exploration.Trace.Step {
             known[address] = object
             return object
         }
-    }
-}
-
-enum FileReadable {
-    static func check(_ path: String) -> Bool {
-        FileManager.default.isReadableFile(atPath: path)
     }
 }

@@ -194,18 +194,15 @@ struct Objects {
     }
 
     /// Caches the slowest parts of making a trace; their results never change.
-    private struct Known {
+    struct Known {
         /// The key is the address of the metadata of a class.
         var ofLibrary: [UInt: Bool] = [:]
         /// The name to which a line of source assigns an instance of a class.
         var assigned: [[String]: String?] = [:]
     }
 
-    private static let known = ForkSafeLock(Known())
-
     /// Held while the process forks, see ``Symbols/hold()``.
-    static func hold() { known.hold() }
-    static func release() { known.release() }
+    static let known = ForkSafeLock(Known())
 
     private static func isOfLibrary(_ object: rl_object) -> Bool {
         let type = UInt(bitPattern: object.type)

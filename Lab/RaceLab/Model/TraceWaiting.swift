@@ -110,13 +110,10 @@ extension Exploration.Trace.Waiting {
     }
 
     /// What it waits for, in words that fit into the row of a table.
-    public func sentence(threads: [String]) -> String {
-        sentence(threads: threads, namesPlaces: false)
-    }
-
+    ///
     /// - Parameter namesPlaces: whether the sentence stands alone, and names the places that a
     ///   table shows in its columns.
-    func sentence(threads: [String], namesPlaces: Bool) -> String {
+    package func sentence(threads: [String], namesPlaces: Bool = false) -> String {
         let waits = namesPlaces ? "waits at \(Exploration.Site.name(site))" : "waits"
         switch cause {
         case .lock(let holder?, let step):
@@ -139,9 +136,7 @@ extension Exploration.Trace.Waiting {
         case .other: return waits
         }
     }
-}
 
-extension Exploration.Trace.Waiting {
     /// The queue with its label, or `the lock`.
     package var queueOrLock: String {
         queue.map { $0.isEmpty ? "the queue" : "the queue '\($0)'" } ?? "the lock"

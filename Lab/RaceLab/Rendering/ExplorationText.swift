@@ -1,4 +1,4 @@
-/// The report of an exploration, as text and as Markdown.
+/// The report of an exploration, as text.
 extension Exploration {
     /// The report for terminals: the verdict, how much was explored, the findings with their
     /// schedules, and the outcomes.
@@ -14,41 +14,11 @@ extension Exploration {
         if !otherFindings.isEmpty {
             blocks.append(table.text(findingRows("not counted", otherFindings)))
         }
-        if !allOutcomes.isEmpty { blocks.append(outcomeTable(width: width)) }
-        return blocks.joined(separator: "\n\n") + "\n"
-    }
-
-    /// All outcomes, with their counts and their declarations.
-    public func outcomeTable(width: Int = 100) -> String {
-        TextTable(width: max(20, width)).text(
-            [["outcome", "reached", "declared", ""]]
-                + allOutcomes.map { [$0.outcome, String($0.count), word($0), sentence($0)] })
-    }
-
-    /// The report for documents, in GitHub's Markdown.
-    public var markdown: String {
-        var blocks = ["**\(verdict.markdownText)**"]
-        if inconclusive == nil { blocks += explanation.map(\.markdownText) }
-        for (title, findings) in [("found", findings), ("not counted", otherFindings)]
-        where !findings.isEmpty {
-            let rows = findings.map { finding in
-                [
-                    "\(finding.kind.rawValue): \(finding.reason)".markdownText,
-                    String(finding.count),
-                    replayText(finding.schedule).markdownCode,
-                ]
-            }
-            blocks.append(
-                Markdown.table(
-                    titles: [title, "interleavings", "replay"], alignRight: [1], rows: rows))
-        }
         if !allOutcomes.isEmpty {
             let rows = allOutcomes.map {
-                [$0.outcome.markdownCode, String($0.count), word($0), sentence($0).markdownText]
+                [$0.outcome, String($0.count), word($0), sentence($0)]
             }
-            blocks.append(
-                Markdown.table(
-                    titles: ["outcome", "reached", "declared", ""], alignRight: [1], rows: rows))
+            blocks.append(table.text([["outcome", "reached", "declared", ""]] + rows))
         }
         return blocks.joined(separator: "\n\n") + "\n"
     }
@@ -88,7 +58,7 @@ extension Exploration {
             limit == .time && result.startedOver
             ? "; that includes runs before it started over, when reference counts or memory orderings mattered"
             : ""
-        let why = limit.map { "; \($0.description)" + again } ?? ""
+        let why = limit.map { "; \($0.rawValue)" + again } ?? ""
         let count = result.sample == nil ? " (\(explored)\(leftOut)\(why))" : why
         return "explored: \(coverage)\(count)"
     }
@@ -96,10 +66,7 @@ extension Exploration {
     private func findingRows(_ title: String, _ findings: [Exploration.Finding]) -> [[String]] {
         [[title, "in", "replay", ""]]
             + findings.map {
-                [
-                    $0.kind.rawValue, String($0.count), replayText($0.schedule),
-                    $0.reason,
-                ]
+                [$0.kind.rawValue, String($0.count), replayText($0.schedule), $0.reason]
             }
     }
 

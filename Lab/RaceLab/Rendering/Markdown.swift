@@ -31,12 +31,3 @@ extension String {
         return escaped
     }
 }
-
-enum Markdown {
-    static func table(titles: [String], alignRight: Set<Int> = [], rows: [[String]]) -> String {
-        let rule = titles.indices.map { alignRight.contains($0) ? "---:" : "---" }
-        return ([titles, rule] + rows).map { cells in
-            "| " + cells.joined(separator: " | ") + " |"
-        }.joined(separator: "\n")
-    }
-}

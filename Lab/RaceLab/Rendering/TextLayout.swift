@@ -14,6 +14,10 @@ extension Character {
             return 1
         }
     }
+
+    fileprivate var isControl: Bool {
+        unicodeScalars.contains { $0.properties.generalCategory == .control }
+    }
 }
 
 extension StringProtocol {
@@ -56,12 +60,6 @@ extension String {
     /// The text on one line: characters that would move the cursor become spaces.
     var onOneLine: String {
         String(map { $0.isNewline || $0 == "\t" || $0.isControl ? " " : $0 })
-    }
-}
-
-extension Character {
-    fileprivate var isControl: Bool {
-        unicodeScalars.contains { $0.properties.generalCategory == .control }
     }
 }
 

@@ -14,8 +14,11 @@ extension Exploration.Trace {
             let mark = marks ? [row.mark.map { "← " + $0.markdownText } ?? ""] : []
             return [row.number] + cells + states + mark
         }
-        return Markdown.table(
-            titles: titles.map(\.markdownText), alignRight: [0], rows: body)
+        // The numbers are on the right.
+        let rule = ["---:"] + titles.dropFirst().map { _ in "---" }
+        let table = ([titles.map(\.markdownText), rule] + body)
+            .map { "| \($0.joined(separator: " | ")) |" }.joined(separator: "\n")
+        return table
             + legend.map { "\n\n\($0.markdownText)" }.joined()
             + "\n\nReplay: \(scheduleText.markdownCode)\n"
     }

@@ -1,42 +1,24 @@
 extension Exploration {
     /// Two interleavings beside each other, for instance those of one scenario on two classes.
     ///
-    /// ```
-    /// Naive                                    ┃ Locked
-    /// 4 of 6 interleavings fail                ┃ 0 of 2 interleavings fail
-    /// F first, S second                        ┃ F first, S second
-    ///                                          ┃
-    /// at first: value 0                        ┃ at first: value 0
-    ///  1 F  :16 let seen = value               ┃  1 F  ┌ :23 lock.lock()
-    ///  2  S :16 let seen = value               ┃  2 F  └ :24 value += 1         → value 1
-    ///  3  S :17 value = seen + 1     → value 1 ┃  3  S ┌ :23 lock.lock()
-    ///  4 F  :17 value = seen + 1               ┃  4  S └ :24 value += 1         → value 2
-    /// ```
-    ///
     /// Half of the width is too narrow for a column per thread. Instead, a step begins with the
     /// letter of its thread, as in a schedule, and each letter has its own position. A bar in this
     /// position means that the thread holds a lock while another thread runs. The line number and
     /// the line follow; then, after `→`, the state if it has changed, and after `←`, the mark.
     /// State and mark are at the end of the row if there is room, and below it otherwise.
-    public struct SideBySide: Sendable {
+    package struct SideBySide {
         /// One of the two interleavings, with a heading and a verdict.
-        public struct Half: Sendable {
+        package struct Half {
             private let heading: [String]
             private let trace: Trace
             private let verdict: Report.Span
 
-            /// Creates a half.
-            ///
             /// - Parameters:
             ///   - heading: lines above the interleaving.
-            ///   - trace: the interleaving.
             ///   - verdict: a sentence below it.
-            public init(heading: [String], _ trace: Trace, verdict: String) {
-                self.init(heading: heading, trace, verdict: verdict, .plain)
-            }
-
             package init(
-                heading: [String], _ trace: Trace, verdict: String, _ role: Report.Span.Role
+                heading: [String], _ trace: Trace, verdict: String,
+                _ role: Report.Span.Role = .plain
             ) {
                 self.heading = heading
                 self.trace = trace
@@ -61,17 +43,13 @@ extension Exploration {
         private let left: Half
         private let right: Half
 
-        /// Puts two interleavings beside each other.
-        public init(_ left: Half, _ right: Half) {
+        package init(_ left: Half, _ right: Half) {
             self.left = left
             self.right = right
         }
 
         /// - Parameter width: the maximum number of columns of a line. An ellipsis marks text that
         ///   is cut.
-        public func text(width: Int = 100) -> String { report(width: width).text }
-
-        /// The same, in spans.
         package func report(width: Int) -> Report {
             let room = max(8, (width - SideBySide.divider.columns) / 2)
             let lines = zip(left.sections(width: room), right.sections(width: room))

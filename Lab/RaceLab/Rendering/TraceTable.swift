@@ -1,25 +1,8 @@
 /// An interleaving as text for terminals: a column for each thread, a row for each step.
-///
-/// ```
-///     first                           second                           counter
-///                                                                      0
-///  1  let seen = counter.value :16                                     0
-///  2                                  let seen = counter.value :16     0
-/// ```
-///
-/// A line of source is in the column of the thread that runs it, followed by the line number, and
-/// by the file unless it is the file of most other lines. If several instances of a class take
-/// part, their names precede the numbers and the titles of the states, and a legend below the table
-/// explains the names.
+/// <doc:ReadingACounterexample> explains it.
 ///
 /// If there are so many threads that their columns would be too narrow to read, the threads share
-/// one column: each step begins with the letter of its thread, as in ``Exploration/SideBySide``.
-///
-/// The state columns show the state after the step. While a thread holds a lock, there is a bar in
-/// its column: `┌` where it takes the lock, `└` at its last step before it releases it, `║` while
-/// it holds more than one. `╶` marks a lock that is taken and released within the step. In a
-/// deadlock, the last rows, numbered `–`, show what each thread waits for. `←` precedes what goes
-/// wrong in a step: it is, for example, the step from which every continuation fails.
+/// one column: each step begins with the letter of its thread, as in `SideBySide`.
 extension Exploration.Trace {
     /// - Parameter width: the maximum number of columns of a line. An ellipsis marks text that is
     ///   cut.

@@ -29,6 +29,14 @@ struct Step {
     var firstMovable: UInt32
 }
 
+extension rl_effect {
+    /// The effect that a step announces.
+    init(_ pending: rl_pending) {
+        self.init(
+            address: pending.address, type: 0, kind: pending.kind, free_for: 0, store: 0, value: 0)
+    }
+}
+
 /// An effect that is known only after the run.
 struct LateEffect {
     var step: Int
@@ -146,10 +154,7 @@ struct Execution {
                 (to, next) = (to + 1, next + 1)
             }
             if k + 1 == count, to == Int(steps[k].firstEffect) {
-                let announced = pending(k, Int(steps[k].thread))
-                completed[to] = rl_effect(
-                    address: announced.address, type: 0, kind: announced.kind, free_for: 0,
-                    store: 0, value: 0)
+                completed[to] = rl_effect(pending(k, Int(steps[k].thread)))
                 to += 1
             }
             steps[k].endEffect = UInt32(to)
@@ -196,8 +201,7 @@ struct Execution {
             if isForIt, !happens(Int(order.from), before: done) { return false }
         }
         // The first remaining effect on the address shows how it was available until then.
-        var own = rl_effect(
-            address: pending.address, type: 0, kind: pending.kind, free_for: 0, store: 0, value: 0)
+        var own = rl_effect(pending)
         for k in 0..<count where !happens(k, before: done) {
             for e in Int(steps[k].firstEffect)..<Int(steps[k].endEffect)
             where effects[e].address == own.address {

@@ -11,12 +11,9 @@ import CRaceLab
 /// It is Dijkstra's algorithm; a state is the number of steps that each thread has made. Finally,
 /// steps are postponed until their thread continues, where that makes no difference.
 struct FewestSwitches {
-    /// An interleaving, and its size.
     struct Interleaving {
-        var choices: [UInt32]
-        var old: UInt32
-        var forced: UInt32
-        var switches: UInt32
+        let choices: [UInt32]
+        let size: RunSize
     }
 
     /// The path to a state. `done` holds the state itself: the number of steps made by each thread.
@@ -58,9 +55,9 @@ struct FewestSwitches {
     private var keepsStores = false
     /// A row for each state, and one more for the state that is being computed.
     private let done: Clock
-    /// The states to continue from: the one with the lowest cost first; of equal ones, the one
-    /// found first.
-    private var heap = ContiguousArray<Int>()
+    /// The states to continue from: the one with the lowest cost last; of equal ones, the one found
+    /// first.
+    private var open = ContiguousArray<Int>()
     /// The states by hash. A slot may contain the number of a state of an earlier search: clearing
     /// the table for each search would take longer than most searches.
     private var table = ContiguousArray<Int>(repeating: 0, count: tableSize)
@@ -80,18 +77,19 @@ struct FewestSwitches {
         sortSteps()
         findNextStores()
         states.removeAll(keepingCapacity: true)
-        heap.removeAll(keepingCapacity: true)
+        open.removeAll(keepingCapacity: true)
         isFull = false
         let start = row(0)
         start.update(repeating: 0, count: execution.threadCount)
         reach(last: -1, cost: 0, from: -1)
-        while !isFull, let index = pop() {
+        while !isFull, let index = open.popLast() {
             let state = states[index]
             if isEnd(index) {
-                return Interleaving(
-                    choices: choices(to: index), old: UInt32(state.cost / Self.oldValue),
+                let size = RunSize(
+                    old: UInt32(state.cost / Self.oldValue),
                     forced: UInt32(Self.preemptions(state.cost)),
-                    switches: UInt32(state.cost % Self.preemption))
+                    switches: UInt32(state.cost % Self.preemption), steps: UInt32(execution.count))
+                return Interleaving(choices: choices(to: index), size: size)
             }
             if table[state.slot] == index { reachAll(from: index) }
         }
@@ -225,28 +223,12 @@ struct FewestSwitches {
     }
 
     private mutating func push(_ index: Int) {
-        heap.append(index)
-        var at = heap.count - 1
-        while at > 0, isBefore(heap[at], heap[(at - 1) / 2]) {
-            heap.swapAt(at, (at - 1) / 2)
-            at = (at - 1) / 2
+        var (from, to) = (0, open.count)
+        while from < to {
+            let middle = (from + to) / 2
+            if isBefore(index, open[middle]) { from = middle + 1 } else { to = middle }
         }
-    }
-
-    private mutating func pop() -> Int? {
-        guard let first = heap.first else { return nil }
-        let last = heap.removeLast()
-        if heap.isEmpty { return first }
-        heap[0] = last
-        var at = 0
-        while 2 * at + 1 < heap.count {
-            var child = 2 * at + 1
-            if child + 1 < heap.count, isBefore(heap[child + 1], heap[child]) { child += 1 }
-            guard isBefore(heap[child], heap[at]) else { break }
-            heap.swapAt(at, child)
-            at = child
-        }
-        return first
+        open.insert(index, at: from)
     }
 
     /// Adds a path to the state in the row after the last state, unless a known path costs no more.
@@ -354,5 +336,22 @@ struct FewestSwitches {
                 blocks[next].steps = moved..<blocks[next].steps.upperBound
             }
         }
+    }
+}
+
+/// The size of an interleaving: how hard it is for a reader to follow.
+struct RunSize: Comparable {
+    /// How many steps read old values.
+    let old: UInt32
+    /// The number of preemptions: switches away from a thread that could have continued.
+    let forced: UInt32
+    let switches: UInt32
+    let steps: UInt32
+
+    static let unlimited = RunSize(old: .max, forced: .max, switches: .max, steps: .max)
+
+    static func < (left: RunSize, right: RunSize) -> Bool {
+        (left.old, left.forced, left.switches, left.steps)
+            < (right.old, right.forced, right.switches, right.steps)
     }
 }

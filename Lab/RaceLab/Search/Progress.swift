@@ -59,22 +59,16 @@ extension Reduction {
 
 /// How many alternatives come from two places in the code.
 struct RaceCounts {
-    private struct Pair: Hashable {
-        let first: UInt
-        let second: UInt
-    }
-
-    private var counts: [Pair: Int] = [:]
+    private var counts: [SIMD2<UInt>: Int] = [:]
 
     mutating func add(_ first: UInt, _ second: UInt) {
-        counts[Pair(first: min(first, second), second: max(first, second)), default: 0] += 1
+        counts[SIMD2(min(first, second), max(first, second)), default: 0] += 1
     }
 
     /// The pair with the most; of several, the first one in the code.
     var most: (first: UInt, second: UInt)? {
         counts.max { left, right in
-            (left.value, right.key.first, right.key.second)
-                < (right.value, left.key.first, left.key.second)
-        }.map { ($0.key.first, $0.key.second) }
+            (left.value, right.key.x, right.key.y) < (right.value, left.key.x, left.key.y)
+        }.map { ($0.key.x, $0.key.y) }
     }
 }

@@ -71,9 +71,7 @@ extension Reduction {
             // What a load may read is another choice when it is made; it waits for nothing.
             if keepsStores, pending.kind == RL_ATOMIC_READ.rawValue { continue }
             if others >> UInt32(thread) & 1 != 0 { continue }
-            own.pointee = rl_effect(
-                address: pending.address, type: 0, kind: pending.kind, free_for: 0, store: 0,
-                value: 0)
+            own.pointee = rl_effect(pending)
             let isTask = execution.record.pointee.tasks >> UInt32(thread) & 1 != 0
             lookForRaces(
                 with: SecondStep(

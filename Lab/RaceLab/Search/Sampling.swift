@@ -11,9 +11,8 @@ struct Sampling {
     private let sampler: UnsafeMutablePointer<rl_sampler>
     private var left: Int
     private var random: UInt64
-    /// The most steps of a run so far, and the most threads.
-    private(set) var stepCount = 0
-    private(set) var threadCount = 0
+    /// What the runs so far have shown.
+    private(set) var sample = Exploration.Sample(threads: 0, steps: 0)
     /// For each address that several threads accessed in the last run, and that a step changed: the
     /// places in the code, and how many steps each thread made there.
     private var shared: [(places: [UInt], steps: [UInt32])] = []
@@ -35,8 +34,9 @@ struct Sampling {
     // MARK: Learning
 
     mutating func learn(from run: UnsafePointer<rl_execution>) {
-        stepCount = max(stepCount, Int(run.pointee.step_count))
-        threadCount = max(threadCount, Int(run.pointee.thread_count))
+        sample = Exploration.Sample(
+            threads: max(sample.threads, Int(run.pointee.thread_count)),
+            steps: max(sample.steps, Int(run.pointee.step_count)))
         guard method == .selectivelyUniform else { return }
         learnStarters(from: run)
         learnPlaces(from: run)
@@ -110,12 +110,9 @@ struct Sampling {
         sampler.pointee.method = RL_PRIORITIES
         let count = min(max(1, depth) - 1, Int(RL_MAX_CHANGES))
         sampler.pointee.change_count = UInt32(count)
-        withUnsafeMutableBytes(of: &sampler.pointee.changes) { bytes in
-            let changes = bytes.bindMemory(to: UInt32.self)
-            for k in 0..<count {
-                changes[k] = 1 + rl_random_below(&random, UInt32(max(1, stepCount - 1)))
-            }
-        }
+        let steps = UInt32(max(1, sample.steps - 1))
+        let changes = (0..<count).map { _ in 1 + rl_random_below(&random, steps) }
+        fill(&sampler.pointee.changes, with: changes)
     }
 
     /// Draws the memory to order; without shared memory, falls back to a random walk.
@@ -124,18 +121,15 @@ struct Sampling {
         sampler.pointee.method = RL_UNIFORM
         let (places, steps) = shared[Int(rl_random_below(&random, UInt32(shared.count)))]
         sampler.pointee.place_count = UInt32(places.count)
-        withUnsafeMutableBytes(of: &sampler.pointee.places) { bytes in
-            for (k, place) in places.enumerated() { bytes.bindMemory(to: UInt.self)[k] = place }
-        }
-        withUnsafeMutableBytes(of: &sampler.pointee.left) { bytes in
-            for (thread, count) in steps.enumerated() {
-                bytes.bindMemory(to: UInt32.self)[thread] = count
-            }
-        }
-        withUnsafeMutableBytes(of: &sampler.pointee.starter) { bytes in
-            for (thread, starter) in starters.enumerated() {
-                bytes.bindMemory(to: Int8.self)[thread] = starter
-            }
-        }
+        fill(&sampler.pointee.places, with: places)
+        fill(&sampler.pointee.left, with: steps)
+        fill(&sampler.pointee.starter, with: starters)
+    }
+}
+
+/// Sets the first elements of an array in a structure of C, which Swift sees as a tuple.
+private func fill<Tuple, Element>(_ array: inout Tuple, with elements: [Element]) {
+    withUnsafeMutableBytes(of: &array) { bytes in
+        _ = bytes.bindMemory(to: Element.self).update(fromContentsOf: elements)
     }
 }

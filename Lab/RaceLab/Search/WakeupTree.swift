@@ -271,8 +271,7 @@ struct StepSequence {
         of pending: rl_pending, _ execution: borrowing Execution,
         _ counts: UnsafePointer<rl_known_counts>
     ) -> Bool {
-        var own = rl_effect(
-            address: pending.address, type: 0, kind: pending.kind, free_for: 0, store: 0, value: 0)
+        var own = rl_effect(pending)
         let counting = pending.waits && rl_counts_at(counts, pending.pc)
         for k in 0..<count {
             let step = execution.steps[Int(needed[k])]

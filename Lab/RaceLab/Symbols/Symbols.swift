@@ -81,11 +81,11 @@ enum Symbols {
         oneAtATime.hold()
         known.hold()
         SourceText.files.hold()
-        Objects.hold()
+        Objects.known.hold()
     }
 
     static func release() {
-        Objects.release()
+        Objects.known.release()
         SourceText.files.release()
         known.release()
         oneAtATime.release()
@@ -225,7 +225,8 @@ extension Exploration.Site {
     private static func packageRoot(above folder: String) -> String? {
         var folder = Substring(folder)
         while !folder.isEmpty {
-            if FileReadable.check("\(folder)/Package.swift") { return String(folder) }
+            let manifest = "\(folder)/Package.swift"
+            if FileManager.default.isReadableFile(atPath: manifest) { return String(folder) }
             guard let slash = folder.lastIndex(of: "/") else { return nil }
             folder = folder[..<slash]
         }

@@ -78,9 +78,6 @@ import Testing
                 heading: ["Stage 1"], left, verdict: "✗ a handler is never called", .failure),
             Exploration.SideBySide.Half(
                 heading: ["Stage 3"], right, verdict: "✓ every check holds", .success))
-        for width in [60, 100, 200] {
-            #expect(halves.text(width: width) == halves.report(width: width).text)
-        }
         let lines = halves.report(width: 140).lines
         for (thread, letter) in ["S", "R"].enumerated() {
             let rows = lines.map { $0.split { $0.text.contains("┃") } }.filter { $0.count == 2 }

@@ -14,7 +14,8 @@ struct AccessorTests {
     /// once.
     private static func lines(_ body: @escaping () -> Void) throws -> [String] {
         let describe = { (scenario: Scenario) in scenario.thread("only", body) }
-        let trace = try #require(try explore(describe).passingTrace())
+        let exploration = explore(describe)
+        let trace = try exploration.replay(try #require(exploration.passingSchedule))
         #expect(trace.steps.allSatisfy { $0.site?.file == "AccessorTests.swift" })
         return trace.steps.map(\.text).reduce(into: []) { lines, line in
             if lines.last != line { lines.append(line) }

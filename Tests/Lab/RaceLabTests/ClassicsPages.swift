@@ -6,8 +6,8 @@ import Testing
 /// Pages quote source and output. These tests generate both again and compare them with the page.
 ///
 /// A line `<!-- report: NAME -->` requires the code block below it to be the report on the classic
-/// of that name. `table`, `exploration.json`, `trace.json`, `report.markdown` and `trace.markdown`
-/// work the same way; `sampled: every classic that fails` is ``SamplingTable``; `source: FILE: OPENING` names the declaration that begins with that text.
+/// of that name. `table`, `exploration.json`, `trace.json` and `trace.markdown` work
+/// the same way; `sampled: every classic that fails` is ``SamplingTable``; `source: FILE: OPENING` names the declaration that begins with that text.
 /// With UPDATE_DOCS=1 in the environment the tests rewrite the pages instead.
 @Suite("Pages", .needsTheLab)
 struct PagesTests {
@@ -135,8 +135,8 @@ private struct Page {
         let trace = try exploration.counterexample()
         let texts = [
             "report": exploration.text(), "exploration.json": exploration.json,
-            "report.markdown": exploration.markdown, "table": trace?.table(),
-            "trace.json": trace?.json, "trace.markdown": trace?.markdown,
+            "table": trace?.table(), "trace.json": trace?.json,
+            "trace.markdown": trace?.markdown,
         ]
         guard let text = texts[kind] ?? nil else {
             throw Scenario.CheckFailure("\(place): there is no \(kind) of '\(subject)'")

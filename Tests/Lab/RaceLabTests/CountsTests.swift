@@ -202,7 +202,7 @@ struct CountsTests {
             }
         }
         var schedules: [String] = []
-        try exploration.visitTraces {
+        try Recorder(exploration).visitKinds {
             schedules.append($0.scheduleText)
             return true
         }

@@ -146,7 +146,7 @@ struct EarlyAttemptTests {
         let exploration = explore(options: Self.options, Self.assumes)
         let finding = try #require(exploration.findings.first { $0.kind == .failedCheck })
         #expect(finding.schedule.text(threads: exploration.threads) == "HHAA-A")
-        #expect(finding.schedule.early == [3])
+        #expect(finding.schedule.marks == [3: .early])
         let trace = try Exploration.replay("hhaa-a", Self.assumes)
         #expect(trace.scheduleText == "HHAA-A")
         #expect(trace.findings.contains { $0.kind == .failedCheck })
@@ -189,7 +189,8 @@ struct EarlyAttemptTests {
             let schedule = try Exploration.Schedule(text, threads: ["a", "b"])
             #expect(schedule.text(threads: ["a", "b"]) == text)
         }
-        #expect(try Exploration.Schedule("B-2", threads: ["a", "b"]).early == [0, 1])
+        let twice = try Exploration.Schedule("B-2", threads: ["a", "b"])
+        #expect(twice.marks == [0: .early, 1: .early])
     }
 }
 

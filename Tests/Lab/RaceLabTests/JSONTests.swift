@@ -108,7 +108,8 @@ struct JSONTests {
             let document = try Document(exploration.json, explorationSchema)
             seen.exploration.formUnion(check(document, explorationSchema))
             var findings = document.findings
-            for trace in [try? exploration.counterexample(), try? exploration.passingTrace()] {
+            let passing = exploration.passingSchedule.flatMap { try? exploration.replay($0) }
+            for trace in [try? exploration.counterexample(), passing] {
                 guard let trace else { continue }
                 let document = try Document(trace.json, traceSchema)
                 seen.trace.formUnion(check(document, traceSchema))

@@ -22,7 +22,7 @@ struct LineTests {
             let numbers = Numbers()
             scenario.thread("only") { body(numbers) }
         }
-        let steps = try #require(try exploration.passingTrace()).steps
+        let steps = try exploration.replay(try #require(exploration.passingSchedule)).steps
         #expect(steps.map { $0.site?.line } == (1...count).map { line + $0 })
         #expect(steps.allSatisfy { $0.site?.file == "LineTests.swift" })
     }
@@ -60,7 +60,8 @@ struct LineTests {
                 keep(second)
             }
         }
-        let lines = try #require(try exploration.passingTrace()).steps.map(\.text)
+        let trace = try exploration.replay(try #require(exploration.passingSchedule))
+        let lines = trace.steps.map(\.text)
         #expect(
             lines.filter { $0.contains("numbers") } == [
                 "let first = numbers.one", "numbers.other = first", "let second = numbers.one",

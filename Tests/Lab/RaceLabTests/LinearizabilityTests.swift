@@ -293,13 +293,13 @@ struct LinearizabilityTests {
 
     /// A register that holds 0: one thread writes 1, another one reads.
     private func history(readBeginsAfterWrite: Bool, reads value: Int) -> History {
-        let write = Call(thread: 0, index: 0, operation: 0)
-        let read = Call(thread: 1, index: 0, operation: 1)
-        let wrote = Event.ends(write, OperationResult {})
+        let (writes, reads) = (Event.begins(thread: 0), Event.begins(thread: 1))
+        let wrote = Event.ends(thread: 0, operation: 0, OperationResult { Nothing() })
         let events: [Event] =
             readBeginsAfterWrite
-            ? [.begins(write), wrote, .begins(read)] : [.begins(write), .begins(read), wrote]
-        return History(events + [.ends(read, OperationResult { value })])
+            ? [writes, wrote, reads] : [writes, reads, wrote]
+        let result = OperationResult { value }
+        return History(events + [.ends(thread: 1, operation: 1, result)])
     }
 
     @Test(
@@ -307,7 +307,11 @@ struct LinearizabilityTests {
         arguments: [(true, 0, false), (true, 1, true), (false, 0, true), (false, 1, true)])
     func order(readBeginsAfterWrite: Bool, value: Int, isExplained: Bool) {
         let steps: [(inout Int) -> OperationResult] = [
-            { state in OperationResult { state = 1 } }, { state in OperationResult { state } },
+            { state in
+                state = 1
+                return OperationResult { Nothing() }
+            },
+            { state in OperationResult { state } },
         ]
         let history = history(readBeginsAfterWrite: readBeginsAfterWrite, reads: value)
         #expect(history.isExplained(from: 0, by: steps) == isExplained)

@@ -334,7 +334,7 @@ struct ManyThreadsTests {
                 scenario.thread("\(index)") { kept.withLock { $0.take() }?.resume() }
             }
         }
-        let trace = try #require(try exploration.passingTrace())
+        let trace = try exploration.replay(try #require(exploration.passingSchedule))
         let rows = trace.table(width: 100).split(separator: "\n")
         let resumes = try #require(rows.first { $0.contains("resumes '\(waiter)'") })
         #expect(resumes.contains(":\(line) "), "\(resumes)")

@@ -13,7 +13,7 @@ struct SideBySideTests {
         let pair = Exploration.SideBySide(
             Self.half(trace), Self.half(try Self.counterexample(of: RenderingTests.wide)))
         for width in [20, 33, 40, 60, 79, 80, 99, 100, 132, 300] {
-            for line in pair.text(width: width).split(separator: "\n") {
+            for line in pair.report(width: width).text.split(separator: "\n") {
                 #expect(line.columns <= width, "\(width): \(line)")
             }
         }
@@ -26,7 +26,8 @@ struct SideBySideTests {
         let trace = try Self.counterexample(of: classic)
         let other = try Exploration.replay("PPZZ", Classic.twoPhilosophersInTurn.describe)
         for (left, right) in [(trace, other), (other, trace)] {
-            let text = Exploration.SideBySide(Self.half(left), Self.half(right)).text()
+            let text = Exploration.SideBySide(Self.half(left), Self.half(right)).report(width: 100)
+                .text
             let halves = Self.halves(of: text)
             for (half, trace) in [(halves.left, left), (halves.right, right)] {
                 let rows = Self.rows(half, trace)
@@ -45,7 +46,8 @@ struct SideBySideTests {
     @Test("neither half is cut if there is room", arguments: RenderingTests.failing.dropLast())
     func uncut(_ classic: Classic) throws {
         let trace = try Self.counterexample(of: classic)
-        let text = Exploration.SideBySide(Self.half(trace), Self.half(trace)).text(width: 300)
+        let text = Exploration.SideBySide(Self.half(trace), Self.half(trace)).report(width: 300)
+            .text
         #expect(!text.contains("…"))
         for row in trace.rows {
             let parts = [row.cell.text, row.cell.site, row.mark ?? ""].filter { !$0.isEmpty }
@@ -57,7 +59,7 @@ struct SideBySideTests {
     func states() throws {
         let trace = try Exploration.replay("FSSF", Classic.lostUpdate.describe)
         let half = Self.halves(
-            of: Exploration.SideBySide(Self.half(trace), Self.half(trace)).text()
+            of: Exploration.SideBySide(Self.half(trace), Self.half(trace)).report(width: 100).text
         ).left
         #expect(half.filter { $0.hasPrefix("at first: ") } == ["at first: value 0"])
         #expect(half.filter { $0.contains("→") }.count == 1)
@@ -87,7 +89,7 @@ struct SideBySideTests {
     func bars() throws {
         let trace = try Exploration.replay("AAAABBBA", Classic.nested.describe)
         let half = Self.halves(
-            of: Exploration.SideBySide(Self.half(trace), Self.half(trace)).text()
+            of: Exploration.SideBySide(Self.half(trace), Self.half(trace)).report(width: 100).text
         ).left
         let places = Self.rows(half, trace).map(\.places)
         #expect(places == ["A ", "A ", "A ", "A ", "│B", "│B", "│B", "A "])
@@ -97,7 +99,7 @@ struct SideBySideTests {
     func level() throws {
         let short = try Exploration.replay("PPZZ", Classic.twoPhilosophersInTurn.describe)
         let long = try Self.counterexample(of: RenderingTests.wide)
-        let text = Exploration.SideBySide(Self.half(short), Self.half(long)).text()
+        let text = Exploration.SideBySide(Self.half(short), Self.half(long)).report(width: 100).text
         let (left, right) = Self.halves(of: text)
         #expect(
             left.firstIndex { $0.hasPrefix("✗") } == right.firstIndex { $0.hasPrefix("✗") })

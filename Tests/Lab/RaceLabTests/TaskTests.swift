@@ -255,7 +255,7 @@ struct TaskTests {
                 for await _ in stream {}
             }
         }
-        let trace = try #require(try exploration.passingTrace())
+        let trace = try exploration.replay(try #require(exploration.passingSchedule))
         #expect(trace.steps.filter { $0.element == .received }.count == 1, "\(trace.table())")
         #expect(trace.steps.count { $0.element == nil } > 1, "\(trace.table())")
     }

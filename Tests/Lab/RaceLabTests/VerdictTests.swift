@@ -55,7 +55,6 @@ struct VerdictTests {
             options: .with { $0.failingKinds = [.deadlock, .failedCheck] }, describe)
         let words = "counted as failures: failed check, deadlock, nothing else"
         #expect(some.text().contains(words), "\(some.text())")
-        #expect(some.markdown.contains(words))
         let json = some.json.filter { !$0.isWhitespace }
         #expect(json.contains("\"failingKinds\":[\"failedCheck\",\"deadlock\"]"), "\(some.json)")
         #expect(some.count(of: .dataRace) > 0)

@@ -90,15 +90,11 @@ import Testing
         for _ in 0..<orders {
             let edges = order(of: graph, &random)
             let labels = edges.map { graph.labels[$0.label] }
-            func indices(of mark: Graph.Mark) -> Set<Int> {
-                Set(labels.indices.filter { labels[$0].mark == mark })
-            }
             let schedule = Exploration.Schedule(
-                labels.map(\.thread), early: indices(of: .early),
-                timedOut: indices(of: .timedOut), spurious: indices(of: .spurious),
-                old: Dictionary(
-                    uniqueKeysWithValues: labels.indices.filter { labels[$0].isOld }
-                        .map { ($0, labels[$0].reads!) }))
+                steps: labels.map { label in
+                    let old = label.isOld ? Exploration.Schedule.Mark.old(label.reads!) : nil
+                    return (thread: label.thread, mark: label.mark.inSchedule ?? old)
+                })
             let trace: Exploration.Trace
             do {
                 trace = try replay(one, schedule)

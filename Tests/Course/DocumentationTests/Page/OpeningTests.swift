@@ -19,9 +19,9 @@ struct OpeningTests {
             #expect(rows.count == 23)
             let race = try #require(Catalogue.hazard("R01") as? any Race)
             var recorded: Set<String> = []
-            try explore(
-                options: Self.everyOrder(race.options), race.scenario(on: .naive)
-            ).visitTraces { trace in
+            let exploration = explore(
+                options: Self.everyOrder(race.options), race.scenario(on: .naive))
+            try Recorder(exploration).visitKinds { trace in
                 recorded.insert(trace.scheduleText)
                 return true
             }

@@ -97,9 +97,9 @@ struct OldValuesTests {
     func beginning() throws {
         let exploration = Self.explored()
         let schedule = try #require(exploration.findings.first?.schedule)
-        let step = try #require(schedule.old.keys.first)
+        let step = try #require(schedule.marks.keys.first)
         let beginning = Exploration.Schedule(
-            Array(schedule.choices.prefix(step + 1)), old: schedule.old)
+            Array(schedule.choices.prefix(step + 1)), marks: schedule.marks)
         let completed = try exploration.replay(prefix: beginning)
         #expect(completed.mismatch == nil && completed.trace.steps[step].old?.value == 0)
     }
@@ -121,7 +121,7 @@ struct OldValuesTests {
             }
         }
         #expect(exploration.failing == 1 && exploration.coverage == .all, "\(exploration.text())")
-        #expect(exploration.findings.first?.schedule.old.count == 1)
+        #expect(exploration.findings.first?.schedule.marks.count == 1)
     }
 
     @Test("an exploration stays the same when it is repeated")
