@@ -159,14 +159,14 @@ public struct GraderProcess {
             var newline = UInt8(ascii: "\n")
             if Foundation.write(descriptor, &newline, 1) < 1 { GraderProcess.endWithoutRecord() }
         }
-        Patience.allow(limits.output, of: RLIMIT_FSIZE)
-        Patience.allow(0, of: RLIMIT_CORE)
+        allow(limits.output, of: RLIMIT_FSIZE)
+        allow(0, of: RLIMIT_CORE)
         #if os(Linux)
             // Most of the address space of a program has no memory behind it; the limit counts what
             // is added.
             let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
             let pages = text.split(separator: " ").first.flatMap { Int($0) } ?? 0
-            Patience.allow(pages * Int(getpagesize()) + limits.memory, of: RLIMIT_AS)
+            allow(pages * Int(getpagesize()) + limits.memory, of: RLIMIT_AS)
         #endif
     }
 }
@@ -232,24 +232,26 @@ enum Patience {
         state.lastSign = elapsed.all
         state.giveSignOfLife()
     }
+}
 
+#if os(Linux)
+    private typealias Resource = __rlimit_resource
+#else
+    private typealias Resource = Int32
+#endif
+
+/// Limits what this process can use of a resource.
+///
+/// - Parameter forGood: whether the limit can never be raised again.
+private func allow(_ amount: Int, of resource: Resource, forGood: Bool = true) {
     #if os(Linux)
-        typealias Resource = __rlimit_resource
-    #else
-        typealias Resource = Int32
+        let resource = __rlimit_resource_t(resource.rawValue)
     #endif
-
-    /// - Parameter forGood: whether the limit can never be raised again.
-    static func allow(_ amount: Int, of resource: Resource, forGood: Bool = true) {
-        #if os(Linux)
-            let resource = __rlimit_resource_t(resource.rawValue)
-        #endif
-        var limit = rlimit()
-        getrlimit(resource, &limit)
-        if forGood { limit.rlim_max = rlim_t(amount) }
-        limit.rlim_cur = min(rlim_t(amount), limit.rlim_max)
-        setrlimit(resource, &limit)
-    }
+    var limit = rlimit()
+    getrlimit(resource, &limit)
+    if forGood { limit.rlim_max = rlim_t(amount) }
+    limit.rlim_cur = min(rlim_t(amount), limit.rlim_max)
+    setrlimit(resource, &limit)
 }
 
 /// A random word for each requirement, by which the grader recognizes its own verdicts. The answer

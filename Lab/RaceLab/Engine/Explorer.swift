@@ -64,10 +64,8 @@ final class Explorer {
     private var outcomes: [String: Int] = [:]
     private var passingSchedule: Exploration.Schedule?
     private var accesses: [UInt32] = []
-    /// The maximum number of threads in a run.
-    private var threadCount = 0
-    /// What the threads were in any of the runs.
-    private var started = StartedThreads()
+    /// The threads of all runs.
+    private var threads = StartedThreads()
     /// The outcome of the last run examined.
     var outcome: String?
     var first: Recording?
@@ -138,7 +136,7 @@ final class Explorer {
         let isBounded = search?.reachedPreemptionBound == true
         let sample = search?.sampling?.sample
         let covered = progress.map(Exploration.Covered.init)
-        let threads = names(upTo: threadCount, started)
+        let threads = names(of: threads)
         if inconclusive == nil {
             inconclusive = inconclusive(after: summary)
         }
@@ -230,7 +228,7 @@ final class Explorer {
         outcomes = [:]
         passingSchedule = nil
         accesses = []
-        threadCount = 0
+        threads = StartedThreads()
         first = nil
         inconclusive = nil
     }
@@ -283,25 +281,20 @@ final class Explorer {
     }
 
     func names(of run: rl_run) -> [String] {
-        names(upTo: Int(run.thread_count), StartedThreads(run))
+        names(of: started(in: run))
     }
 
-    private func names(upTo count: Int, _ started: StartedThreads) -> [String] {
-        started.names(after: scenario.threads.map(\.name), upTo: count)
+    private func started(in run: rl_run) -> StartedThreads {
+        StartedThreads(
+            count: Int(run.thread_count), tasks: run.tasks, queueThreads: run.queue_threads)
     }
 
-    /// Reads a schedule for the threads of the scenario.
+    private func names(of threads: StartedThreads) -> [String] {
+        threads.names(after: scenario.threads.map(\.name))
+    }
+
+    /// Reads a schedule, which may name any number of threads.
     func read(_ schedule: String) throws(Exploration.ReplayError) -> Exploration.Schedule {
-        let names = try threadNames()
-        do throws(Exploration.Schedule.Malformed) {
-            return try Exploration.Schedule(schedule, threads: names)
-        } catch {
-            throw .malformed(error)
-        }
-    }
-
-    /// The names of all threads that a schedule may name.
-    private func threadNames() throws(Exploration.ReplayError) -> [String] {
         onlyDescribes = true
         defer { onlyDescribes = false }
         judge = { run in
@@ -312,20 +305,23 @@ final class Explorer {
         if let inconclusive = inconclusive ?? inconclusive(of: scenario) {
             throw .inconclusive(inconclusive)
         }
-        return names(upTo: Int(RL_MAX_THREADS), StartedThreads())
+        let names = names(of: StartedThreads(count: Int(RL_MAX_THREADS)))
+        do throws(Exploration.Schedule.Malformed) {
+            return try Exploration.Schedule(schedule, threads: names)
+        } catch {
+            throw .malformed(error)
+        }
     }
 
     private func tally(_ run: rl_run) -> Bool {
-        threadCount = max(threadCount, Int(run.thread_count))
-        started.formUnion(StartedThreads(run))
+        threads.formUnion(started(in: run))
         if let inconclusive = inconclusive(of: run) {
             self.inconclusive = inconclusive
             return false
         }
         switch run.status {
         case RL_TOO_LONG:
-            let text = run.schedule.prefix(40)
-                .text(threads: names(upTo: threadCount, started))
+            let text = run.schedule.prefix(40).text(threads: names(of: threads))
             inconclusive = .tooLong(steps: Int(options.stepsAllowed), schedule: "\(text)…")
             return false
         case RL_NOT_THE_SAME, RL_OUTSIDE:

@@ -2,7 +2,7 @@ import CRaceLab
 
 extension Program {
     /// Replays a schedule that may be incomplete, and completes it: see
-    /// ``Exploration/replay(prefix:)-(Exploration.Schedule)``.
+    /// ``Exploration/replay(prefix:)``.
     func replay(
         prefix schedule: Exploration.Schedule
     ) throws(Exploration.ReplayError) -> Exploration.CompletedReplay {

@@ -42,22 +42,18 @@ private actor Hop {
     func arrive() { count += 1 }
 }
 
-/// Passes a value that is not `Sendable` to a task. No other thread uses it meanwhile.
-private struct Unshared<Value>: @unchecked Sendable {
-    let value: Value
-}
-
 /// Starts a task in place of a body of the scenario.
 func startTask(_ body: @escaping () async throws -> Void, _ failed: @escaping (any Error) -> Void) {
-    let closures = Unshared(value: (body, failed))
+    // No other thread uses them meanwhile.
+    nonisolated(unsafe) let (body, failed) = (body, failed)
     rl_listen()
     rl_becomes_task()
     _ = Task.detached {
         do {
-            try await closures.value.0()
+            try await body()
         } catch {
             rl_ignore()
-            closures.value.1(error)
+            failed(error)
             rl_attend()
         }
     }

@@ -181,28 +181,23 @@ extension Exploration {
     }
 }
 
-/// Names for threads that the scenario does not name.
+/// The threads of a run, or of several, and names for those that the scenario does not name.
 struct StartedThreads {
+    var count = 0
     /// Which threads are tasks, and which do the work of a queue. One bit for each.
     var tasks: rl_thread_set = 0
     var queueThreads: rl_thread_set = 0
 
-    init(tasks: rl_thread_set = 0, queueThreads: rl_thread_set = 0) {
-        self.tasks = tasks
-        self.queueThreads = queueThreads
-    }
-
-    init(_ run: rl_run) { self.init(tasks: run.tasks, queueThreads: run.queue_threads) }
-
     mutating func formUnion(_ other: StartedThreads) {
+        count = max(count, other.count)
         tasks |= other.tasks
         queueThreads |= other.queueThreads
     }
 
     private static let kinds = ["started thread", "task", "queue thread"]
 
-    /// The names of all threads of a run. The scenario has named the first of them.
-    func names(after named: [String], upTo count: Int) -> [String] {
+    /// The names of all threads. The scenario has named the first of them.
+    func names(after named: [String]) -> [String] {
         named + (named.count..<max(named.count, count)).map(name)
     }
 

@@ -73,8 +73,10 @@ struct ChildResult {
     var schedule: Exploration.Schedule { Exploration.Schedule(steps) }
 
     var threads: [String] {
-        StartedThreads(tasks: recorder.tasks, queueThreads: recorder.queue_threads)
-            .names(after: named, upTo: Int(recorder.thread_count))
+        StartedThreads(
+            count: Int(recorder.thread_count), tasks: recorder.tasks,
+            queueThreads: recorder.queue_threads
+        ).names(after: named)
     }
 
     // MARK: How it ended

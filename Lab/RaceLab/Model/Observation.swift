@@ -41,14 +41,6 @@ struct Observation {
     }
 }
 
-extension [Observation] {
-    /// A text for each column; `nil` if none of them could be read.
-    var texts: [String]? {
-        if !isEmpty, allSatisfy({ $0.text == nil }) { return nil }
-        return map { $0.text ?? Exploration.Trace.locked }
-    }
-}
-
 extension Exploration.Trace {
     /// Replaces a state that cannot be read because a thread holds a lock.
     static let locked = "(locked)"
@@ -68,13 +60,15 @@ extension Explorer {
     /// collects its notes.
     func readStates() -> ReadStates {
         let states = ReadStates()
-        let look = {
+        // A text for each column; `nil` if none of them could be read.
+        let look = { () -> [String]? in
             let observations = self.scenario.columns.map { Observation($0.read) }
             if states.touched.isEmpty { states.touched = observations.map { _ in [] } }
             for (column, seen) in observations.enumerated() {
                 states.touched[column].formUnion(seen.touched)
             }
-            return observations.texts
+            if !observations.isEmpty, observations.allSatisfy({ $0.text == nil }) { return nil }
+            return observations.map { $0.text ?? Exploration.Trace.locked }
         }
         wasSetUp = {
             // Not earlier: only now does this exploration own the lab, so that no other one writes
