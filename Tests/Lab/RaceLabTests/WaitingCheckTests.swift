@@ -138,10 +138,12 @@ struct WaitingCheckTests {
     }
 
     private static func keeps(isRecursive: Bool) -> KnownProgram {
-        KnownProgram(
+        let sentence =
+            "a check waits at \(place(14)) for the lock that 'keeper' took at \(place(10))"
+        return KnownProgram(
             "for a lock that a thread has not released, recursive: \(isRecursive)", .deadlock,
             .overlap,
-            reason: ["a check waits at \(place(10))", "that 'keeper' took at \(place(6))"],
+            reason: [sentence],
             explored: 2...2
         ) { scenario in
             let lock: any NSLocking = isRecursive ? NSRecursiveLock() : NSLock()
