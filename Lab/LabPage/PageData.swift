@@ -62,9 +62,17 @@ struct PageData {
     }
 
     private static func script(_ id: String, json: String) -> String {
-        let json = json.replacing("<", with: "\\u003c")
-            .replacing("\u{2028}", with: "\\u2028").replacing("\u{2029}", with: "\\u2029")
-        return "<script type=\"application/json\" id=\"\(id.escaped)\">\(json)</script>\n"
+        // By scalar: a search by character takes most of the time of a page.
+        var escaped = ""
+        for scalar in json.unicodeScalars {
+            switch scalar {
+            case "<": escaped += "\\u003c"
+            case "\u{2028}": escaped += "\\u2028"
+            case "\u{2029}": escaped += "\\u2029"
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return "<script type=\"application/json\" id=\"\(id.escaped)\">\(escaped)</script>\n"
     }
 }
 

@@ -108,9 +108,7 @@ struct Path {
     /// The start of the thread, if another thread started it and this is its first step.
     private func startOfThread(_ index: Int) -> [Graph.Moment] {
         let thread = trace.steps[index].thread
-        guard numbers[index] == 0,
-            Exploration.Schedule.letters(for: trace.threads).indices.contains(thread),
-            trace.threads[thread] == "started thread \(thread + 1)"
+        guard numbers[index] == 0, trace.threads[thread] == "started thread \(thread + 1)"
         else { return [] }
         return trace.steps[..<index].lastIndex { $0.kind == .start }.map { [moment($0)] } ?? []
     }

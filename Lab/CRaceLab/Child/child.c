@@ -60,8 +60,8 @@ _Noreturn static void be_child(const rl_errand *errand, int errors) {
     dup2(errors, STDERR_FILENO);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     limit_memory(errand->memory);
-    rl_begin_in_child(errand->max_steps + 2);
     rl_record_crashes();
+    rl_begin_in_child(errand->max_steps + 2);
     pthread_t thread;
     const int result = pthread_create(&thread, NULL, do_work, (void *)errand);
     if (result != 0) rl_end_without_thread(result);
@@ -97,6 +97,13 @@ static bool read_some(stream *s) {
 /// Caps the output that the parent stores, in case the child writes in an endless loop.
 static const size_t enough = 64 * 1024 * 1024;
 
+/// Whether the child has ended. A process that it started may still keep its output open.
+static bool has_ended(pid_t child) {
+    siginfo_t info = {0};
+    return waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == child;
+}
+
 /// Reads the child's output to the end. Returns false if the child exceeded its time limit, wrote
 /// too much, or is stuck.
 static bool read_all(const rl_errand *errand, stream *streams, int count, int64_t until,
@@ -123,7 +130,9 @@ static bool read_all(const rl_errand *errand, stream *streams, int count, int64_
             waiting[i] = (struct pollfd){.fd = streams[i].from, .events = POLLIN};
         int64_t left = until - rl_milliseconds();
         if (left <= 0) return false;
-        poll(waiting, (nfds_t)count, (int)(left > interval ? interval : left));
+        const bool is_last = has_ended(seen->child);
+        const int64_t time = is_last ? 0 : left > interval ? interval : left;
+        if (poll(waiting, (nfds_t)count, (int)time) == 0 && is_last) return true;
         for (int i = 0; i < count; i++) {
             if (!waiting[i].revents) continue;
             if (*streams[i].count > enough) return false;
@@ -149,7 +158,9 @@ static pid_t fork_in_time(void) {
     const struct timespec moment = {0, 20 * 1000 * 1000};
     const int attempts = 100;
     for (int i = 1;; i++) {
+        rl_lock_memory();
         pid_t child = fork();
+        rl_unlock_memory();
         if (child >= 0 || i == attempts || (errno != EAGAIN && errno != ENOMEM)) return child;
         nanosleep(&moment, NULL);
     }

@@ -27,7 +27,7 @@ static struct {
     size_t left;
 } arena = {.is_locked = ATOMIC_FLAG_INIT};
 
-static void lock_arena(void) {
+void rl_lock_memory(void) {
     while (atomic_flag_test_and_set(&arena.is_locked)) {}
 }
 
@@ -56,7 +56,7 @@ static piece *unused_piece(size_t size) {
 
 static piece *small_piece(int logarithm) {
     const size_t size = (size_t)1 << logarithm;
-    lock_arena();
+    rl_lock_memory();
     piece *p = arena.free[logarithm];
     if (p)
         arena.free[logarithm] = p->next;
@@ -96,7 +96,7 @@ void rl_discard(void *memory) {
         return;
     }
     const int logarithm = __builtin_ctzll((unsigned long long)p->size);
-    lock_arena();
+    rl_lock_memory();
     p->next = arena.free[logarithm];
     arena.free[logarithm] = p;
     rl_unlock_memory();

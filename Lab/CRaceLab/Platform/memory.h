@@ -16,7 +16,9 @@ void *rl_grown(void *old, size_t used, size_t wanted, size_t size);
 void rl_discard(void *memory);
 /// Frees memory of the code under test, without a call of the `free` in heap.c.
 void rl_free_of_program(void *memory);
-/// In a child process: another thread may have held the lock of the arena during the fork.
+/// Around a fork, so that no other thread is in the middle of a change of the arena: the child has a
+/// copy of it.
+void rl_lock_memory(void);
 void rl_unlock_memory(void);
 
 /// Makes room for one more element of a table.

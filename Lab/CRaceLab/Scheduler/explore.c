@@ -35,7 +35,6 @@ void rl_begin_in_child(uint32_t room) {
     one_at_a_time = (pthread_mutex_t)NESTABLE;
     made = false;
     lab.idle = lab.spare = lab.running = NULL;
-    rl_unlock_memory();
     lab.kept_count = lab.discarded_count = 0;
     lab.steps = rl_recording->steps;
     lab.fingerprints = rl_grown(NULL, 0, room, sizeof *lab.fingerprints);

@@ -336,7 +336,7 @@ struct IsolationTests {
             let reduced = explore(options: options, program.describe)
             let complete = explore(options: unreduced, program.describe)
             guard complete.coverage == .all else { continue }
-            #expect(reduced.coverage == .all, "seed \(seed): \(program)")
+            #expect(reduced.coverage == .all, "seed \(seed): \(program)\n\(reduced.text())")
             #expect(found(reduced) == found(complete), "seed \(seed): \(program)")
             if complete.findings.contains(where: { $0.kind == .crash }) { crashing += 1 }
         }
@@ -344,6 +344,23 @@ struct IsolationTests {
     }
 
     // MARK: Going on
+
+    @Test("a process that the code under test has started keeps the output open")
+    func startsProcess() throws {
+        var ends: [Int32] = [-1, -1]
+        try #require(pipe(&ends) == 0)
+        let (input, inputOfOther) = (ends[1], ends[0])
+        _ = fcntl(input, F_SETFD, FD_CLOEXEC)
+        defer { ends.forEach { close($0) } }
+        let exploration = explore(
+            options: Self.isolated,
+            Self.whenEmptied {
+                system("cat <&\(inputOfOther) >/dev/null &")
+                exit(3)
+            })
+        let crash = try #require(exploration.findings.first, "\(exploration.text())")
+        #expect(crash.reason == "'first' ends the process with status 3")
+    }
 
     @Test("many interleavings crash, and all are counted")
     func goesOn() throws {
