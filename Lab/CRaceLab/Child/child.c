@@ -3,8 +3,8 @@
 // lock that another thread held during the fork is never released there. So the engine resets its
 // state in the child, and the thread that forks holds the locks of the Swift half. The C library
 // takes those of `malloc` and of streams itself. Those of the loader, of the Swift runtime and of
-// other libraries remain: if the child needs one, it blocks. The parent notices that and forks
-// again (Isolated.swift); it never becomes a finding.
+// other libraries remain: if the child needs one, it blocks, or asks for it forever. The parent
+// notices that and forks again (Isolated.swift); it never becomes a finding.
 
 #include "Child/child.h"
 #include "Platform/clock.h"

@@ -207,7 +207,7 @@ enum Notes {
         let reporter: ChildReporter?
     }
 
-    private static let recording = Mutex<Recording?>(nil)
+    private static let recording = ForkSafeLock<Recording?>(nil)
 
     static func start(_ reporter: ChildReporter?) {
         recording.withLock { $0 = Recording(reporter: reporter) }

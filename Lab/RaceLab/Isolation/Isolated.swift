@@ -203,6 +203,8 @@ final class Isolated {
             let explorer = Explorer(options, describe, crashes: crashes, reporter: reporter)
             reporter.tell(.value((try? JSONEncoder().encode(work(explorer))) ?? Data()))
         }
+        // Not in the child: another thread may be finding it out at the time of the fork.
+        _ = unavailableTasks
         let learned = rl_steps_learned()
         let (child, value) = try run(job, Value.self)
         let hasLearned = rl_steps_learned() != learned

@@ -1,6 +1,5 @@
 import CRaceLab
 import Foundation
-import Synchronization
 
 extension Exploration {
     /// A place in the source.
@@ -206,7 +205,7 @@ enum Symbols {
 }
 
 extension Exploration.Site {
-    private static let roots = Mutex<[String: String]>([:])
+    private static let roots = ForkSafeLock<[String: String]>([:])
 
     /// The path of the file relative to the folder that contains its Package.swift; only the name
     /// of the file if there is no such folder.

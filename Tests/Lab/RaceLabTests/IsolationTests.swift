@@ -525,6 +525,31 @@ struct IsolationTests {
         #expect(trace.scheduleText == "FS")
     }
 
+    private static let begun = DispatchSemaphore(value: 0)
+    private static let bytes: (input: Int32, output: Int32) = {
+        var ends: [Int32] = [-1, -1]
+        return pipe(&ends) == 0 ? (ends[1], ends[0]) : (-1, -1)
+    }()
+    /// Initialized once a byte has arrived.
+    private static let late: Int = {
+        begun.signal()
+        var byte: UInt8 = 0
+        return read(bytes.output, &byte, 1)
+    }()
+
+    @Test("a global that another thread initializes at the fork is there for the next child")
+    func initializes() {
+        Thread { _ = Self.late }.start()
+        Self.begun.wait()
+        let exploration = explore(options: Self.isolated) { scenario in
+            var byte: UInt8 = 1
+            _ = write(Self.bytes.input, &byte, 1)
+            _ = Self.late
+            Self.waiting { false }(scenario)
+        }
+        #expect(exploration.survives && exploration.explored == 2, "\(exploration.text())")
+    }
+
     @Test("a lock that another thread of this process holds does no harm")
     func otherThreads() {
         let ended = Atomic(false)
