@@ -62,7 +62,7 @@ struct PageData {
     }
 
     private static func script(_ id: String, json: String) -> String {
-        // By scalar: a search by character takes most of the time of a page.
+        // By scalar: a search by character is slow in a long text.
         var escaped = ""
         for scalar in json.unicodeScalars {
             switch scalar {

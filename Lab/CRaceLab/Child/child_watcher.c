@@ -23,18 +23,15 @@ typedef struct {
     unsigned long user, kernel;  // its processor time, in clock ticks
 } times;
 
-static times times_of(const char *path) {
-    times t = {.state = 'S'};  // the thread may just have ended
+/// Returns false if there is no such file, or none can be opened now.
+static bool read_times(const char *path, times *t) {
     FILE *file = fopen(path, "r");
-    if (!file) return t;
+    if (!file) return false;
     char line[512];
     const char *rest = fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
     fclose(file);
-    t.state = 'R';
-    if (rest)
-        sscanf(rest, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &t.state, &t.user,
-               &t.kernel);
-    return t;
+    return rest && sscanf(rest, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &t->state,
+                          &t->user, &t->kernel) == 3;
 }
 
 static bool all_threads_sleep(pid_t child) {
@@ -45,7 +42,9 @@ static bool all_threads_sleep(pid_t child) {
     bool asleep = true;
     for (struct dirent *entry; (entry = readdir(threads));) {
         snprintf(path, sizeof path, "%s/%s/stat", folder, entry->d_name);
-        if (entry->d_name[0] != '.') asleep &= times_of(path).state == 'S';
+        times t;
+        // A thread without times has just ended.
+        if (entry->d_name[0] != '.' && read_times(path, &t)) asleep &= t.state == 'S';
     }
     closedir(threads);
     return asleep;
@@ -54,7 +53,8 @@ static bool all_threads_sleep(pid_t child) {
 bool rl_child_is_stuck(rl_sight *before) {
     char path[32];
     snprintf(path, sizeof path, "/proc/%d/stat", before->child);
-    const times t = times_of(path);
+    times t;
+    if (!read_times(path, &t)) return false;
     rl_sight now = *before;
     now.runs = before->recorder->runs;
     now.steps = before->recorder->step_count;

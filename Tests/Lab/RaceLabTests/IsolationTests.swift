@@ -349,13 +349,13 @@ struct IsolationTests {
     func startsProcess() throws {
         var ends: [Int32] = [-1, -1]
         try #require(pipe(&ends) == 0)
-        let (input, inputOfOther) = (ends[1], ends[0])
-        _ = fcntl(input, F_SETFD, FD_CLOEXEC)
+        let (reading, writing) = (ends[0], ends[1])
+        _ = fcntl(writing, F_SETFD, FD_CLOEXEC)
         defer { ends.forEach { close($0) } }
         let exploration = explore(
             options: Self.isolated,
             Self.whenEmptied {
-                system("cat <&\(inputOfOther) >/dev/null &")
+                system("cat <&\(reading) >/dev/null &")
                 exit(3)
             })
         let crash = try #require(exploration.findings.first, "\(exploration.text())")
