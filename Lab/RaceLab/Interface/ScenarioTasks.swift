@@ -45,7 +45,8 @@ private actor Hop {
 /// Starts a task in place of a body of the scenario.
 func startTask(_ body: @escaping () async throws -> Void, _ failed: @escaping (any Error) -> Void) {
     // No other thread uses them meanwhile.
-    nonisolated(unsafe) let (body, failed) = (body, failed)
+    let body = unsafeBitCast(body, to: (@Sendable () async throws -> Void).self)
+    let failed = unsafeBitCast(failed, to: (@Sendable (any Error) -> Void).self)
     rl_listen()
     rl_becomes_task()
     _ = Task.detached {
