@@ -128,7 +128,7 @@ let course: [Target] = [
     // The classroom, which grades answers to the exercises. The stubs and adapters are
     // excluded: the grader compiles them.
     .target(
-        name: "Graders", dependencies: ["PromiseOperators", "RaceLab", "SharedSuite"],
+        name: "Graders", dependencies: ["CRaceLab", "PromiseOperators", "RaceLab", "SharedSuite"],
         path: "Course/Graders", exclude: ["Adapters", "Stubs", "Variants"],
         // The lab must see the answer's accesses to memory, and not those of the programs.
         swiftSettings: optimizedLab + [.unsafeFlags(["-enforce-exclusivity=unchecked"])]),

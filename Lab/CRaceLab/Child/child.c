@@ -10,6 +10,7 @@
 #include "Platform/clock.h"
 #include "Platform/end.h"
 #include "Platform/memory.h"
+#include "Platform/parker.h"
 #include "Platform/recording.h"
 #include "Scheduler/explore.h"
 #include "Symbols/images.h"
@@ -162,7 +163,7 @@ static pid_t fork_in_time(void) {
         pid_t child = fork();
         rl_unlock_memory();
         if (child >= 0 || i == attempts || (errno != EAGAIN && errno != ENOMEM)) return child;
-        nanosleep(&moment, NULL);
+        rl_nap(&moment);
     }
 }
 

@@ -19,3 +19,10 @@ void rl_parker_make(parker *p);
 void rl_unpark(parker *p);
 /// Returns false if the time-out passed before an unpark. NULL: waits forever.
 bool rl_park(parker *p, const struct timespec *at_most);
+
+/// Sleeps, also where the lab lets other sleeps take no time.
+static inline void rl_nap(const struct timespec *time) {
+    parker p;
+    rl_parker_make(&p);
+    rl_park(&p, time);
+}

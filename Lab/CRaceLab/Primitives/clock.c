@@ -7,12 +7,20 @@
 #include "State/inputs.h"
 #include "Symbols/call_sites.h"
 
+static bool skips_sleeps;
+
+void rl_skip_sleeps(void) { skips_sleeps = true; }
+
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
+#include <sched.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 enum { BILLION = 1000000000 };
+
+/// For how many nanoseconds threads seem to have slept between the runs: see rl_skip_sleeps.
+static _Atomic uint64_t skipped;
 
 /// What a clock showed when it was first read in this exploration.
 static struct {
@@ -35,16 +43,25 @@ static bool needs_real_time(uintptr_t caller) {
     return known[at].needs = needs;
 }
 
+static void add(struct timespec *time, uint64_t nanoseconds) {
+    const uint64_t sum = (uint64_t)time->tv_nsec + nanoseconds;
+    time->tv_sec += (time_t)(sum / BILLION);
+    time->tv_nsec = (long)(sum % BILLION);
+}
+
 bool rl_shows_still_time(clockid_t clock, struct timespec *time, uintptr_t caller) {
     const bool is_known = clock >= 0 && (size_t)clock < sizeof clocks / sizeof *clocks;
-    if (!is_known || !rl_runs_scenario() || needs_real_time(caller)) return false;
+    if (!is_known || (!rl_runs_scenario() && skipped == 0) || needs_real_time(caller)) return false;
+    if (!rl_runs_scenario()) {
+        add(time, skipped);
+        return true;
+    }
     if (clocks[clock].exploration != lab.scenario->exploration) {
         clocks[clock].exploration = lab.scenario->exploration;
         clocks[clock].base = *time;
     }
-    const uint64_t passed = rl_read_clock() + (uint64_t)clocks[clock].base.tv_nsec;
-    time->tv_sec = clocks[clock].base.tv_sec + (time_t)(passed / BILLION);
-    time->tv_nsec = (long)(passed % BILLION);
+    *time = clocks[clock].base;
+    add(time, rl_read_clock());
     return true;
 }
 
@@ -79,8 +96,15 @@ REAL(sleep_by, real_clock_nanosleep, "clock_nanosleep")
 REAL(sleep_microseconds, real_usleep, "usleep")
 REAL(sleep_seconds, real_sleep, "sleep")
 
-static void sleeps(uint64_t nanoseconds) {
-    if (rl_runs_scenario()) rl_slept(nanoseconds);
+/// Whether a sleep takes no time. In a scenario it takes none, because nothing else would run
+/// meanwhile: the thread that sleeps keeps its turn. Only the clocks go on.
+static bool takes_no_time(uint64_t nanoseconds) {
+    const bool is_in_scenario = rl_runs_scenario();
+    if (is_in_scenario) rl_slept(nanoseconds);
+    if (!is_in_scenario && !skips_sleeps) return false;
+    if (!is_in_scenario) skipped += nanoseconds;
+    sched_yield();
+    return true;
 }
 
 static uint64_t nanoseconds(const struct timespec *time) {
@@ -88,31 +112,28 @@ static uint64_t nanoseconds(const struct timespec *time) {
 }
 
 int nanosleep(const struct timespec *time, struct timespec *rest) {
-    sleeps(nanoseconds(time));
-    return real_nanosleep()(time, rest);
+    return takes_no_time(nanoseconds(time)) ? 0 : real_nanosleep()(time, rest);
 }
 
 /// The time until which it sleeps may be one that was computed from a clock that stands still.
 int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
                     struct timespec *rest) {
     struct timespec now = {0};
-    if (!(flags & TIMER_ABSTIME)) {
-        sleeps(nanoseconds(time));
-    } else if (rl_runs_scenario() && clock_gettime(clock, &now) == 0 &&
-               rl_shows_still_time(clock, &now, RL_CALLER.pc)) {
-        if (nanoseconds(time) > nanoseconds(&now)) sleeps(nanoseconds(time) - nanoseconds(&now));
+    uint64_t length = nanoseconds(time);
+    if (flags & TIMER_ABSTIME) {
+        clock_gettime(clock, &now);
+        rl_shows_still_time(clock, &now, RL_CALLER.pc);
+        length = length > nanoseconds(&now) ? length - nanoseconds(&now) : 0;
     }
-    return real_clock_nanosleep()(clock, flags, time, rest);
+    return takes_no_time(length) ? 0 : real_clock_nanosleep()(clock, flags, time, rest);
 }
 
 int usleep(useconds_t time) {
-    sleeps((uint64_t)time * 1000);
-    return real_usleep()(time);
+    return takes_no_time((uint64_t)time * 1000) ? 0 : real_usleep()(time);
 }
 
 unsigned sleep(unsigned seconds) {
-    sleeps((uint64_t)seconds * BILLION);
-    return real_sleep()(seconds);
+    return takes_no_time((uint64_t)seconds * BILLION) ? 0 : real_sleep()(seconds);
 }
 
 #endif

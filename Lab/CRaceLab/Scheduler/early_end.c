@@ -66,7 +66,7 @@ static bool is_handled_by_program(const struct sigaction *action) {
 
 static void wait_for_report(void) {
     const struct timespec moment = {0, 10 * 1000 * 1000};
-    for (int i = 0; i < 1000 && atomic_load(&state) != IS_REPORTED; i++) nanosleep(&moment, NULL);
+    for (int i = 0; i < 1000 && atomic_load(&state) != IS_REPORTED; i++) rl_nap(&moment);
 }
 
 /// Waits for the report. Then the signal comes again, with the program's action for it.

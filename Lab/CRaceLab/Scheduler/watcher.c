@@ -133,7 +133,7 @@ static uint32_t frames_of(worker *w) {
     atomic_store(&seen_frame_count, -1);
     pthread_kill(w->pthread, SIGURG);
     const struct timespec moment = {0, 1000000};
-    for (int i = 0; i < 1000 && atomic_load(&seen_frame_count) < 0; i++) nanosleep(&moment, NULL);
+    for (int i = 0; i < 1000 && atomic_load(&seen_frame_count) < 0; i++) rl_nap(&moment);
     sigaction(SIGURG, &before, NULL);
     int count = atomic_load(&seen_frame_count);
     return count < 0 ? 0 : (uint32_t)count;

@@ -410,6 +410,9 @@ typedef struct {
 void rl_begin_own_work(void);
 void rl_end_own_work(void);
 
+/// From now on, sleeps take no time in this process, as they never do in a scenario. On Linux.
+void rl_skip_sleeps(void);
+
 /// For tests: blocks until the watcher of an exploration has looked `count` times.
 void rl_wait_for_looks(int count);
 

@@ -347,7 +347,8 @@
                 globfree(&found)
             },
             Program("the memory of a file", "not seen", run: mapped),
-            Program("a sleep", "inconclusive") { _, _ in _ = poll(nil, 0, 1500) },
+            Program("a sleep", "seen") { _, _ in Thread.sleep(forTimeInterval: 3600) },
+            Program("another wait", "inconclusive") { _, _ in _ = poll(nil, 0, 1500) },
         ]
 
         private static func result(_ exploration: Exploration) -> String {

@@ -152,14 +152,19 @@
                 scenario.thread("other") { flag.isOver.store(false, ordering: .releasing) }
             },
             KnownProgram(
-                "after a sleep, that time has passed", outcomes: ["2"], explored: 2...2,
+                "after a sleep, that time has passed, although the sleep takes none",
+                outcomes: ["2"], explored: 2...2,
                 underLock { shared in
                     let before = (Date(), ContinuousClock.now)
-                    usleep(2_000)
-                    Thread.sleep(forTimeInterval: 0.002)
+                    var hour = timespec(tv_sec: 3600, tv_nsec: 0)
+                    usleep(3_600_000_000)
+                    sleep(3600)
+                    nanosleep(&hour, nil)
+                    clock_nanosleep(CLOCK_MONOTONIC, 0, &hour, nil)
+                    Thread.sleep(forTimeInterval: 3600)
                     let isLater =
-                        Date() >= before.0.addingTimeInterval(0.004)
-                        && ContinuousClock.now - before.1 >= .milliseconds(4)
+                        Date() >= before.0.addingTimeInterval(5 * 3600)
+                        && ContinuousClock.now - before.1 >= .seconds(5 * 3600)
                     shared.value += isLater ? 1 : 0
                 }),
             KnownProgram("a wait that times out has waited until its deadline") { scenario in
