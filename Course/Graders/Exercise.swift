@@ -12,15 +12,15 @@ public struct Exercise: Sendable {
     public let afterword: String
     /// What an answer has to satisfy, the simplest first. The first unmet requirement is reported.
     public let requirements: [Requirement]
-    /// What its sources may not use, in addition to ``SourceRules/forbidden``: the finished
-    /// operator, for example.
-    let forbidden: [SourceRules.Forbidden]
+    /// What its answers may not use, in addition to ``Forbidden/anywhere``: the finished operator,
+    /// for example.
+    let forbidden: [Forbidden]
     /// The files in `Adapters` that connect an answer to the requirements.
     let adapters: [String]
 
     init(
         _ number: Int, _ title: String, chapter: Int?, adapter adapters: String..., hints: [String],
-        afterword: String, forbidden: [SourceRules.Forbidden] = [], requirements: [Requirement]
+        afterword: String, forbidden: [Forbidden] = [], requirements: [Requirement]
     ) {
         self.number = number
         self.title = title

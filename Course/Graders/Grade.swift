@@ -119,7 +119,7 @@ public struct Grader: Sendable {
                 var grade = tried(exercise, library, folder)
                 if grade.isPassed { grade = triedOptimized(grade, exercise, file, variant, folder) }
                 if grade.isPassed, let source = try? SourceText(of: file),
-                    let why = SourceRules.blindSpot(in: source)
+                    let why = source.blindSpot
                 {
                     grade = Grade(exercise, .unavailable(why), met: grade.met)
                 }
@@ -205,7 +205,7 @@ public struct Grader: Sendable {
         } catch {
             throw .unavailable("\(file.path) cannot be read")
         }
-        if let objection = SourceRules.objection(to: source, besides: exercise.forbidden) {
+        if let objection = Forbidden.objection(to: source, besides: exercise.forbidden) {
             throw .refused(objection)
         }
         if exercise.isAboutOrderings,
@@ -221,7 +221,16 @@ public struct Grader: Sendable {
                     + "variant = 1 to \(exercise.variants)")
         }
         let workshop = Workshop(exercise: exercise, variant: variant, folder: folder)
-        return (try workshop.build(file), variant)
+        let library = try workshop.build(file)
+        guard let names = workshop.usedNames() else {
+            throw .unavailable("what it uses cannot be listed: is `nm` installed?")
+        }
+        if let objection = Forbidden.objection(
+            toUseOf: names, in: source, module: exercise.name, besides: exercise.forbidden)
+        {
+            throw .refused(objection)
+        }
+        return (library, variant)
     }
 
     // MARK: From a library to a grade

@@ -1,6 +1,12 @@
 import Foundation
 import Synchronization
 
+@_silgen_name("swift_demangle")
+private func demangled(
+    _ name: UnsafePointer<CChar>, _ length: Int, _ buffer: UnsafeMutablePointer<CChar>?,
+    _ size: UnsafeMutablePointer<Int>?, _ flags: UInt32
+) -> UnsafeMutablePointer<CChar>?
+
 /// Compiles an answer to a library, which the process that runs it loads.
 struct Workshop {
     let exercise: Exercise
@@ -175,6 +181,28 @@ struct Workshop {
             guard known.insert(words).inserted, let line = Int(place), line <= source.count
             else { return nil }
             return "the grader needs: \(source[line - 1].drop { $0 == " " }) -- \(words)"
+        }
+    }
+
+    // MARK: Names
+
+    /// What the answer and its adapters use and do not declare themselves, as in
+    /// `static Dispatch.DispatchTime.now() -> Dispatch.DispatchTime`; `nil` if that could not be
+    /// listed.
+    func usedNames() -> [String]? {
+        let list = folder.appending(path: "names")
+        let ending = Child.run(
+            URL(filePath: "/bin/sh"),
+            ["-c", "nm -uj \"$0\" || llvm-nm -uj \"$0\"", library.path], output: list,
+            atMost: .seconds(60))
+        guard ending == .status(0), let text = try? String(contentsOf: list, encoding: .utf8)
+        else { return nil }
+        return text.split(separator: "\n").map { symbol in
+            guard let name = demangled("\(symbol)", symbol.utf8.count, nil, nil, 0) else {
+                return String(symbol)
+            }
+            defer { free(name) }
+            return String(cString: name)
         }
     }
 

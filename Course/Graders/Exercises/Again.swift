@@ -25,8 +25,8 @@ extension Exercise {
             + "that are already settled works without a clock, and so does a small state "
             + "machine behind a lock that decides which of several calls continues. "
             + "PromiseOperators uses the clock: Retry.swift.",
-        forbidden: SourceRules.sentAway + SourceRules.finished("retry")
-            + SourceRules.clockOfTheTests,
+        forbidden: Forbidden.sentAway + Forbidden.finished("retry")
+            + Forbidden.clockOfTheTests,
         requirements: [
             .inSequence(
                 "E10.1", "one thread, small programs",

@@ -19,7 +19,7 @@ extension Exercise {
             + "at every value: all of them are correct, because the promise that you return "
             + "settles only once. PromiseOperators counts, and then reads the results of the "
             + "promises: All.swift.",
-        forbidden: SourceRules.sentAway + SourceRules.finished("all", "allSettled", "follow"),
+        forbidden: Forbidden.sentAway + Forbidden.finished("all", "allSettled", "follow"),
         requirements: [
             .inSequence(
                 "E08.1", "one thread, small programs",

@@ -20,7 +20,7 @@ extension Exercise {
             + "that survives all interleavings. The smallest fix turns two critical sections "
             + "into one: check and act under the same lock. For the next bug: promise-lab "
             + "exercise 12 --variant …",
-        forbidden: SourceRules.sentAway + SourceRules.finishedThing,
+        forbidden: Forbidden.sentAway + Forbidden.finishedThing,
         requirements: [report]
             + PromiseChecks.ofOrder.requirements(12, first: 2, threads: true) {
                 PromisePrograms.inSequence()

@@ -22,10 +22,10 @@ extension Exercise {
             + "hand. A box that holds the resolver, shared by all handlers and emptied by the "
             + "winner, keeps nothing of the race alive; its handlers must still be "
             + "withdrawn. PromiseOperators uses the first: Follow.swift.",
-        forbidden: SourceRules.sentAway
-            + SourceRules.finished("race", "timeout", "follow", "cancelled")
-            + SourceRules.finished("CancellationSource", "CancellationToken")
-            + SourceRules.clockOfTheTests,
+        forbidden: Forbidden.sentAway
+            + Forbidden.finished("race", "timeout", "follow", "cancelled")
+            + Forbidden.finished("CancellationSource", "CancellationToken")
+            + Forbidden.clockOfTheTests,
         requirements: [
             .inSequence(
                 "E09.1", "one thread: winner",

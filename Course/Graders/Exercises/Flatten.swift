@@ -19,7 +19,7 @@ extension Exercise {
             + "complete outcome, as Stage 2 does; or it can use `then` and `error`, as code "
             + "outside the class would. Since a promise settles once, several paths to it do "
             + "no harm. Stage 3 has this in `continueWith`. Row R12 is its race.",
-        forbidden: SourceRules.sentAway + SourceRules.finishedThing,
+        forbidden: Forbidden.sentAway + Forbidden.finishedThing,
         requirements: PromiseChecks(rules: PromiseRules()).requirements(4) {
             PromisePrograms.returningPromises() + PromisePrograms.inSequence()
         })

@@ -22,7 +22,7 @@ extension Exercise {
             + "lost. Stage 2 does that. A third solution keeps the slots, and stores in them "
             + "a function that calls the previous function and then the new one: also a list, "
             + "made of closures.",
-        forbidden: SourceRules.sentAway + SourceRules.finishedThing,
+        forbidden: Forbidden.sentAway + Forbidden.finishedThing,
         requirements: PromiseChecks(
             rules: PromiseRules(chainsInTurn: true), freesHandlers: false
         ).requirements(2) { PromisePrograms.inSequence(settlingOnce: true) })

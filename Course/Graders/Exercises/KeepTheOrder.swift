@@ -25,7 +25,7 @@ extension Exercise {
             + "handler is left\" and \"no thread is calling\" become true in one step. A "
             + "second lock around the calls also keeps the order, and deadlocks at the first "
             + "handler that waits.",
-        forbidden: SourceRules.sentAway + SourceRules.finishedThing,
+        forbidden: Forbidden.sentAway + Forbidden.finishedThing,
         requirements: PromiseChecks.ofOrder
             .requirements(7, threads: true) { PromisePrograms.inSequence() })
 }

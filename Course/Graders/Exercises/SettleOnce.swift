@@ -19,7 +19,7 @@ extension Exercise {
             + "handler leaves the list only after it was called, then a settled promise with "
             + "a handler on its list is one that is calling handlers. Exercise 7 returns to "
             + "this moment, with two threads.",
-        forbidden: SourceRules.sentAway + SourceRules.finishedThing,
+        forbidden: Forbidden.sentAway + Forbidden.finishedThing,
         requirements: PromiseChecks(
             rules: PromiseRules(takesTurns: true, chainsInTurn: true)
         ).requirements(3) { PromisePrograms.inSequence() })

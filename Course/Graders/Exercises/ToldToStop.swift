@@ -21,8 +21,8 @@ extension Exercise {
             + "that it does not matter if both threads try. PromiseOperators uses the "
             + "promise: Cancellation.swift. (C++ has the same pair as `stop_source` and "
             + "`stop_token`; there, withdrawing even waits for an observer that is running.)",
-        forbidden: SourceRules.sentAway
-            + SourceRules.finished("CancellationSource", "CancellationToken"),
+        forbidden: Forbidden.sentAway
+            + Forbidden.finished("CancellationSource", "CancellationToken"),
         requirements: CancellationRequirements.all)
 }
 

@@ -153,47 +153,95 @@ struct GraderTests {
     }
 
     @Test(
-        "a name that the system has, too, may be an answer's own if it can do no harm",
+        "what an answer declares itself may have any name",
         arguments: [
-            ("let clone = handler; withExtendedLifetime(clone) {}", "passed"),
-            ("let unused = clone", "refused"),
-            ("let gate = (exit: {}, open: {}); gate.exit()", "passed"),
-            ("let gate = (exit: {}, open: {}); gate.open(); Foundation.exit(0)", "refused"),
-            ("var count = [1, 2], open = true; (count, open) = ([], !open)", "passed"),
-            ("let (open, _) = (1, 2); _ = open", "passed"),
-            ("func use(with open: Int) -> Int { open }; _ = use(with: 1)", "passed"),
-            (
-                "let use: (Int, Int) -> Int = { first, open in first + open }; _ = use(1, 2)",
-                "passed"
-            ),
+            "let clone = handler; withExtendedLifetime(clone) {}",
+            "let gate = (exit: {}, open: {}); gate.exit()",
+            "var count = [1, 2], open = true; (count, open) = ([], !open)",
+            "let (open, _) = (1, 2); _ = open",
+            "func use(with open: Int) -> Int { open }; _ = use(with: 1)",
+            "let use: (Int, Int) -> Int = { first, open in first + open }; _ = use(1, 2)",
+            "let system = handler; withExtendedLifetime(system) {}",
+            "let system = 1; _ = system",
+            "let race = [1]; for one in race { _ = one }",
+            "let `actor` = 2; _ = `actor`",
+            "func race(_ n: Int) { if n > 0 { race(n - 1) } }; race(2)",
+            "func `import`() {}; `import`()",
+            "typealias Process = Int\n        _ = Process(1)",
+            "func fork() {}\n        fork()",
+            "typealias Task = Int\n        _ = Task(1)",
+            "typealias Task = _Concurrency.Task\n        _ = Task<Int, Never>.self",
+            "let text = \"exit(0), ProcessInfo, async\"; _ = text  // getenv",
+            "var all = [1]; all.append(contentsOf: [2])",
+            "_ = DispatchSemaphore(value: 0).wait(timeout: .now())",
+        ])
+    func ownNames(line: String) throws {
+        let grade = try grade(inserting: line)
+        #expect(grade.rejection == "passed", "\(grade.explanation)")
+    }
+
+    @Test(
+        "what is the system's is refused, whatever else has its name",
+        arguments: [
+            ("let gate = (exit: {}, open: {}); gate.open(); Foundation.exit(0)", "exit"),
             (
                 "let paths: Dictionary<Int, Int> = [1: 2], file = open(\"file\", 0); _ = (paths, file)",
-                "refused"
+                "open"
             ),
-            ("let system = handler; withExtendedLifetime(system) {}", "refused"),
-            ("let system = 1; _ = system", "passed"),
-            ("do { let system = 1; _ = system }\n        _ = system(\"true\")", "refused"),
-            ("let system = true ? system : nil; withExtendedLifetime(system) {}", "refused"),
-            ("typealias Process = Int\n        _ = Process(1)", "passed"),
-            ("do { typealias Process = Int }\n        _ = Process()", "refused"),
+            ("do { let system = 1; _ = system }\n        _ = system(\"true\")", "system"),
+            ("do { typealias Process = Int }\n        _ = Process()", "Process"),
+            ("typealias Other = Process\n        _ = Other()", "Process"),
             (
                 "#if false\n        typealias Process = Int\n        #endif\n        _ = Process()",
-                "refused"
+                "Process"
             ),
-            ("func fork() {}\n        fork()", "passed"),
-            ("func fork(_ name: Int) {}\n        _ = fork()", "refused"),
-            ("func fork() {}\n        _ = Glibc.fork()", "refused"),
-            ("func system() {}\n        _ = system(\"true\")", "refused"),
-            ("typealias Task = Int\n        _ = Task(1)", "passed"),
-            ("typealias Task = _Concurrency.Task\n        _ = Task<Int, Never>.self", "refused"),
-            ("_ = Task {}", "refused"),
-            ("let function = open\n        class Local {}", "refused"),
-            ("_ = open(\"file\", 0)", "refused"),
+            ("let function: (Int32) -> Never = exit; if done { function(0) }", "exit"),
+            ("_ = open(\"file\", 0)", "open"),
+            ("`exit`(0)", "exit"),
+            ("_ = Task {}", "Task"),
+            ("DispatchQueue.main.async {}", "async"),
+            ("let start = DispatchQueue.main.async(execute:); start(DispatchWorkItem {})", "async"),
+            ("_ = try? String(contentsOfFile: \"a\", encoding: .utf8)", "contentsOfFile"),
+            ("_ = environ", "environ"),
+            ("_ = Thread.current.isMainThread", ".isMainThread"),
+            ("_ = #fileID", "#fileID"),
         ])
-    func ownNames(line: String, rejection: String) throws {
+    func names(line: String, name: String) throws {
+        let grade = try grade(inserting: line.replacing("done", with: "outcome != nil"))
+        #expect(grade.rejection == "refused", "\(grade.explanation)")
+        #expect(
+            grade.explanation.wholeMatch(of: try Regex("line [0-9]+ uses '\(name)': .*")) != nil,
+            "\(grade.explanation)")
+    }
+
+    /// The grade of the answer with a lock, with more at the beginning of a function.
+    private func grade(inserting line: String) throws -> Grade {
         let head = "    private func observe(_ handler: @escaping Handler) {\n"
-        let grade = try grade(replacing: head, by: "\(head)        \(line)\n")
-        #expect(grade.rejection == rejection, "\(grade.explanation)")
+        return try grade(replacing: head, by: "\(head)        \(line)\n")
+    }
+
+    @Test(
+        "a function of one's own may be called like an operator of Stage 3; the operator is refused",
+        arguments: [
+            ("extension AWPromise { func follow() { follow(1) }; func follow(_ n: Int) {} }", nil),
+            ("extension Resolver { static func race() {} ; func f() { Self.race() } }", nil),
+            ("func timeout(_ race: Int) -> Int { race }", nil),
+            ("import Foundation; private struct Date {}; private let date = Date()", nil),
+            ("enum Process { static let id = { 1 }() }; func f() { _ = Process.id }", nil),
+            ("func f(_ p: AWPromise<Int>) { _ = AWPromise.race([p]) }", "race"),
+            ("func race() {}; func f(_ p: AWPromise<Int>) { _ = AWPromise.race([p]) }", "race"),
+            ("extension AWPromise { static func f(_ p: AWPromise) { _ = race([p]) } }", "race"),
+            ("typealias P = AWPromise; extension P { func f() { _ = P.race([self]) } }", "race"),
+            ("func f(_ p: AWPromise<Int>) { _ = p.timeout(after: .zero) }", "timeout"),
+            ("func f() { _ = CancellationSource().token }", "CancellationSource"),
+            ("actor Lonely {}; func f() { _ = Lonely() }", "actor"),
+            ("import Dispatch; func f() { DispatchQueue.main.async {} }", "async"),
+        ] as [(String, String?)])
+    func operators(source: String, name: String?) throws {
+        let grade = try grade("09/ObservingTheOutcome.swift") { $0 += "\n\(source)\n" }
+        #expect(grade.rejection == (name == nil ? "passed" : "refused"), "\(grade.explanation)")
+        guard let name else { return }
+        #expect(grade.explanation.contains(" uses '\(name)': "), "\(grade.explanation)")
     }
 
     @Test(
@@ -204,6 +252,12 @@ struct GraderTests {
         ])
     func names(answer: String, type: String) throws {
         let grade = try grade(answer) { $0 += "\nstruct \(type) {}\n" }
+        #expect(grade.rejection == "passed", "\(grade.explanation)")
+    }
+
+    @Test("an answer that sleeps is graded like any other, and in the same time")
+    func sleeps() throws {
+        let grade = try grade(inserting: "Thread.sleep(forTimeInterval: 3600)")
         #expect(grade.rejection == "passed", "\(grade.explanation)")
     }
 

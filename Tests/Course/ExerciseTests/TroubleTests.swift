@@ -79,31 +79,6 @@ struct TroubleTests {
         }
     }
 
-    @Test(
-        "a name of a finished operator may be declared; a call of the operator is refused",
-        arguments: [
-            ("let race = 1; _ = race", true), ("let `actor` = 2; _ = `actor`", true),
-            ("_ = AWPromise.race([promise])", false),
-            ("let race = 1; _ = AWPromise.race(x)", false),
-            ("let all = [1]; _ = all.count", true), ("_ = promise.timeout { }", false),
-            ("`exit`(0)", false), ("let race = [1]; for one in race { _ = one }", true),
-            ("func race(_ n: Int) { race(n - 1) }", true),
-            ("func race() {} func f() { self.race() }", true),
-            ("func system(_ n: Int) { self.system(n) } func `import`() {}", true),
-            ("func system(_ n: Int) { system(n) }", false),
-            ("extension AWPromise { func f() { _ = self.timeout() } }", false),
-            ("extension DispatchQueue { func f() { self.async {} } }", false),
-            ("func race() {} func f() { _ = AWPromise.race([promise]) }", false),
-            ("extension AWPromise { static func race() { _ = race([promise]) } }", false),
-            ("typealias P = AWPromise extension P { func all(_ n: Int) { all(n) } }", false),
-        ])
-    func ownVariables(line: String, isAccepted: Bool) {
-        let rules =
-            SourceRules.sentAway + SourceRules.finished("race", "timeout", "all")
-        let objection = SourceRules.objection(to: SourceText(line), besides: rules)
-        #expect((objection == nil) == isAccepted, "\(objection ?? "accepted")")
-    }
-
     @Test("what is shown about an answer that keys by identity is the same each time")
     func sameBytes() throws {
         let answer = try #require(AnswerFile.right.first { $0.path == "11/KeyedByIdentity.swift" })
