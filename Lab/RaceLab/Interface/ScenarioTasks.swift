@@ -42,9 +42,8 @@ private actor Hop {
     func arrive() { count += 1 }
 }
 
-/// Starts a task in place of a body of the scenario.
+/// Starts a task in place of a body of the scenario. No other thread uses the closures meanwhile.
 func startTask(_ body: @escaping () async throws -> Void, _ failed: @escaping (any Error) -> Void) {
-    // No other thread uses them meanwhile.
     let body = unsafeBitCast(body, to: (@Sendable () async throws -> Void).self)
     let failed = unsafeBitCast(failed, to: (@Sendable (any Error) -> Void).self)
     rl_listen()
