@@ -26,7 +26,7 @@ struct Forbidden: Sendable {
         self.kind = kind
         parts = text.split { kind == .words ? $0 == " " : $0 == "." }
         self.why = why
-        self.shown = shown ?? parts.last.map(String.init) ?? text
+        self.shown = shown ?? (kind == .words ? parts.joined() : String(parts[parts.count - 1]))
     }
 
     // MARK: The lists
@@ -107,6 +107,8 @@ struct Forbidden: Sendable {
             Forbidden(.symbol, "swift_task_create", as: "Task", runsLater),
             Forbidden(
                 .symbol, "swift_defaultActor_initialize", as: "actor", isReachedByAwait),
+            // The adapters do not compile with it, so it has no symbols.
+            Forbidden(.words, "public actor", as: "actor", isReachedByAwait),
         ]
 
     // MARK: Objections
@@ -152,7 +154,7 @@ struct Forbidden: Sendable {
 
     private func objection(line: Int?) -> String {
         let place = line.map { "line \($0)" } ?? "it"
-        return "\(place) uses '\(kind == .words ? parts.joined() : shown)': \(why)"
+        return "\(place) uses '\(shown)': \(why)"
     }
 
     private func isMeant(by name: UsedName) -> Bool {
