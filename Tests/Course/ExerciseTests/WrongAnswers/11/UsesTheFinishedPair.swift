@@ -4,7 +4,7 @@
 import Stage3ThreadSafe
 
 public final class CancelSource {
-    private let source = Stage3ThreadSafe.CancellationSource()
+    private let source = CancellationSource()
     public let token: CancelToken
 
     public init() {
