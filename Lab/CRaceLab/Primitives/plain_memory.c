@@ -29,6 +29,7 @@
 #include "Scheduler/observe.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
+#include "Search/waking.h"
 #include "State/blocks.h"
 #include "Symbols/call_sites.h"
 #include "Symbols/copies.h"
@@ -51,8 +52,9 @@ static void begin_lasting_access(const void *address, const void *buffer, bool m
                                  uintptr_t pc) {
     thread *t = my_thread();
     MAKE_ROOM(t->open, t->open_count, t->open_capacity, 8);
-    t->open[t->open_count++] =
-        (open_access){buffer, (uintptr_t)address, t->clock.at[me->thread], t->pc, pc, modifies};
+    t->open[t->open_count++] = (open_access){
+        buffer,  (uintptr_t)address, t->clock.at[me->thread], t->pc, pc, t->last_step, modifies,
+        modifies};
     rl_clean_stack();
 }
 
@@ -67,6 +69,7 @@ static void end_lasting_access(const void *buffer, uintptr_t pc) {
         if (ended.may_be_by_pointer && rl_is_sanitized(ended.pc) &&
             !rl_copies_between(ended.begun_at, pc))
             rl_passed_by_pointer(ended.pc);
+        rl_did_within(t, &ended, ended.modifies);
         return;
     }
 }

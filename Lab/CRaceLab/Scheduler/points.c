@@ -121,6 +121,7 @@ static uint32_t point(const rl_operation *o, const void *address, rl_place place
     thread *t = my_thread();
     if (t->locks_held) rl_notice_unlocks(t);
     if (lab.step_ended) lab.step_ended();
+    for (size_t i = 0; i < t->open_count; i++) rl_did_within(t, &t->open[i], false);
     rl_report_last_step(t);
     t->operation = o;
     t->kind = (uint8_t)o->kind;

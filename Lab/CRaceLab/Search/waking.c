@@ -7,6 +7,16 @@
 #include "Search/execution.h"
 #include "Search/spinning.h"
 
+/// Whether a thread is in the middle of an access on which an operation depends.
+static bool is_within_dependent(const thread *t, uint8_t kind, uintptr_t address) {
+    for (size_t i = 0; i < t->open_count; i++) {
+        const open_access *o = &t->open[i];
+        if (rl_are_dependent(kind, address, o->modifies ? RL_MODIFY : RL_READ, o->address))
+            return true;
+    }
+    return false;
+}
+
 /// Removes the threads whose steps depend on an operation from the sleep set.
 static void wake_dependent(uint8_t kind, uintptr_t address, bool is_in_runtime) {
     if (!lab.sleeping && !lab.asleep_early) return;
@@ -22,6 +32,8 @@ static void wake_dependent(uint8_t kind, uintptr_t address, bool is_in_runtime) 
     } else {
         lab.asleep_early = rl_still_asleep_early(lab.asleep_early, sleepers, kind, address);
     }
+    for (int i = 0; i < lab.thread_count; i++)
+        if (is_within_dependent(&lab.threads[i], kind, address)) rl_wake(i);
 }
 
 /// Records an operation at an address. Removes the threads whose steps depend on it from the sleep
@@ -52,6 +64,11 @@ void rl_did_store(int by, uintptr_t address, bool changes, uint32_t store, uint6
         const int i = __builtin_ctz(woken);
         if (lab.threads[i].address == address) lab.slept[i] = store - 1;
     }
+}
+
+void rl_did_within(const thread *t, const open_access *access, bool changes) {
+    if (access->step == t->last_step) return;
+    rl_did(me->thread, access->modifies ? RL_MODIFY : RL_READ, access->address, changes);
 }
 
 void rl_runtime_did(uint8_t kind, uintptr_t address, uint8_t free_for) {

@@ -20,5 +20,8 @@ void rl_did(int by, uint8_t kind, uintptr_t address, bool changes);
 void rl_did_read(uint8_t kind, uintptr_t address, uint32_t store, uint64_t expected);
 /// The same for a store with this number, which replaces a value with this hash.
 void rl_did_store(int by, uintptr_t address, bool changes, uint32_t store, uint64_t replaced);
+/// The same for what a thread has read or written since its last step, in an access that it began
+/// before that step. It is not known whether it did.
+void rl_did_within(const thread *t, const open_access *access, bool changes);
 /// The same for an unannounced operation of the concurrency runtime within a step.
 void rl_runtime_did(uint8_t kind, uintptr_t address, uint8_t free_for);

@@ -167,7 +167,9 @@ typedef struct {
     uintptr_t address;
     uint32_t since;  // the thread's clock at its beginning
     uintptr_t pc;
-    uintptr_t begun_at;      // the call, which may be in an accessor
+    uintptr_t begun_at;  // the call, which may be in an accessor
+    int32_t step;        // the thread's last one by then
+    bool modifies;
     bool may_be_by_pointer;  // Swift code has not touched the variable since
 } open_access;
 

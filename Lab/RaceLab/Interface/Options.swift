@@ -46,9 +46,9 @@ extension Exploration {
         /// same memory and one of them may change it. Retains and releases of an object that could
         /// be freed while the threads run are also dependent if a weak or unowned reference is
         /// read, if `isKnownUniquelyReferenced` is called, or if a `deinit` makes steps. Findings
-        /// and outcomes stay the same, except those that are only the consequence of two
-        /// modifications that overlap; the counts become smaller. `false`: explores every order.
-        /// Not used together with `preemptionBound`, where it would leave out too much.
+        /// and outcomes stay the same, except a misuse that only follows from another one; the
+        /// counts become smaller. `false`: explores every order. Not used together with
+        /// `preemptionBound`, where it would leave out too much.
         ///
         /// Retains and releases are seen on Linux only. Elsewhere, all steps depend on one another
         /// once a weak reference is read, but the steps of a `deinit` create no dependency: use

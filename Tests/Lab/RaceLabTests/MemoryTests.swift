@@ -49,11 +49,30 @@ private func change(_ number: inout Int, after function: () -> Void) {
     number += 1
 }
 
+private func addOne(to number: inout Int, between function: () -> Void) {
+    let before = number
+    function()
+    number = before + 1
+}
+
 /// A value that is never copied: the closure runs during an access.
 private struct Desk: ~Copyable {
     var letters = 0
 
     borrowing func lend(_ function: () -> Void) { function() }
+}
+
+/// A value that is used where it is.
+private struct Drawer: ~Copyable {
+    var letters = 0
+    var stamps = 0
+    fileprivate let key = Mutex(0)
+
+    borrowing func count(between function: () -> Void) -> String {
+        let letters = letters
+        function()
+        return "\(letters) \(stamps)"
+    }
 }
 
 /// Has a lock of its own.
@@ -68,6 +87,7 @@ private struct Vault: ~Copyable {
 
 private final class Office: @unchecked Sendable {
     var desk = Desk()
+    var drawer = Drawer()
     var vault = Vault()
     var visitors = 0
     var inbox = Inbox()
@@ -472,6 +492,45 @@ struct LastingAccessTests {
                 done.wait()
                 _ = holders[19].value
             }
+        },
+        // What happens within it, and at its end, has an order with the steps of others.
+        KnownProgram(
+            "overwrites what another thread has written", .overlap, outcomes: ["1", "2"],
+            everyOrder: true
+        ) { scenario in
+            let number = Holder(0)
+            scenario.threads("A", "B") {
+                let steps = Holder(0)
+                addOne(to: &number.value) { steps.value += 1 }
+            }
+            scenario.outcome { "\(number.value)" }
+        },
+        KnownProgram(
+            "is read in its middle", .dataRace, outcomes: ["0", "1", "2"], everyOrder: true
+        ) { scenario in
+            let (number, seen) = (Holder(0), Holder(0))
+            func addTwice(to number: inout Int) {
+                let steps = Holder(0)
+                number += 1
+                steps.value += 1
+                number += 1
+                steps.value += 1
+            }
+            scenario.thread("A") { addTwice(to: &number.value) }
+            scenario.thread("B") { seen.value = number.value }
+            scenario.outcome { "\(seen.value)" }
+        },
+        KnownProgram(
+            "reads a half of the old value and a half of the new one", .dataRace,
+            outcomes: ["0 0", "0 1", "1 1"], everyOrder: true
+        ) { scenario in
+            let (office, seen) = (Office(), Holder(""))
+            scenario.thread("A") {
+                let steps = Holder(0)
+                seen.value = office.drawer.count { steps.value += 1 }
+            }
+            scenario.thread("B") { office.drawer = Drawer(letters: 1, stamps: 1) }
+            scenario.outcome { seen.value }
         },
         KnownProgram("two properties, each of one thread") { scenario in
             let (first, second) = (Holder(0), Holder(0))
