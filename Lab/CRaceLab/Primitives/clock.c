@@ -111,8 +111,13 @@ static uint64_t nanoseconds(const struct timespec *time) {
     return (uint64_t)time->tv_sec * BILLION + (uint64_t)time->tv_nsec;
 }
 
+/// Otherwise the original function returns an error.
+static bool is_valid(const struct timespec *time) {
+    return time->tv_sec >= 0 && time->tv_nsec >= 0 && (uint64_t)time->tv_nsec < BILLION;
+}
+
 int nanosleep(const struct timespec *time, struct timespec *rest) {
-    return takes_no_time(nanoseconds(time)) ? 0 : real_nanosleep()(time, rest);
+    return is_valid(time) && takes_no_time(nanoseconds(time)) ? 0 : real_nanosleep()(time, rest);
 }
 
 /// The time until which it sleeps may be one that was computed from a clock that stands still.
@@ -125,7 +130,9 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
         rl_shows_still_time(clock, &now, RL_CALLER.pc);
         length = length > nanoseconds(&now) ? length - nanoseconds(&now) : 0;
     }
-    return takes_no_time(length) ? 0 : real_clock_nanosleep()(clock, flags, time, rest);
+    return is_valid(time) && takes_no_time(length)
+               ? 0
+               : real_clock_nanosleep()(clock, flags, time, rest);
 }
 
 int usleep(useconds_t time) {

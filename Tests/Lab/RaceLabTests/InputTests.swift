@@ -167,6 +167,21 @@
                         && ContinuousClock.now - before.1 >= .seconds(5 * 3600)
                     shared.value += isLater ? 1 : 0
                 }),
+            KnownProgram(
+                "a sleep for an invalid time is an error", outcomes: ["2"], explored: 2...2,
+                underLock { shared in
+                    let times = [
+                        timespec(tv_sec: -1, tv_nsec: 0), timespec(tv_sec: 0, tv_nsec: -1),
+                    ]
+                    let before = ContinuousClock.now
+                    let areErrors = times.allSatisfy { time in
+                        var time = time
+                        let result = clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nil)
+                        return nanosleep(&time, nil) == -1 && result == EINVAL
+                    }
+                    let isLater = ContinuousClock.now - before > .seconds(1)
+                    shared.value += areErrors && !isLater ? 1 : 0
+                }),
             KnownProgram("a wait that times out has waited until its deadline") { scenario in
                 let (condition, shared) = (NSCondition(), Shared())
                 scenario.thread("waits") {
