@@ -87,10 +87,7 @@ struct LikelyCause {
         ),
         (["random(", "getrusage(", "times("], "it depends on time or chance"),
         (
-            [
-                "Task {", "Task.detached", "Task(", "asyncAfter(", "OperationQueue", "Timer.",
-                "makeTimerSource", "NotificationCenter", "Process(",
-            ],
+            ["OperationQueue", "Timer.", "makeTimerSource", "NotificationCenter", "Process("],
             "work that is sent there is not seen by the lab"
         ),
     ]
