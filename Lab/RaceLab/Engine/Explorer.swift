@@ -137,9 +137,7 @@ final class Explorer {
         let sample = search?.sampling?.sample
         let covered = progress.map(Exploration.Covered.init)
         let threads = names(of: threads)
-        if inconclusive == nil {
-            inconclusive = inconclusive(after: summary)
-        }
+        inconclusive = inconclusive ?? inconclusive(after: summary)
         if inconclusive == nil, !firstCanBeRepeated() {
             inconclusive = LikelyCause(lastPlaces).inconclusive
         }

@@ -118,21 +118,27 @@ struct ChildResult {
         return isRunning && threads.indices.contains(index) ? threads[index] : nil
     }
 
-    /// The beginnings of the Swift runtime's messages about traps.
-    private static let marks = ["Fatal error", "Precondition failed", "Assertion failed"]
+    /// The beginnings of what the Swift runtime and the C library write before they end a process.
+    private static let marks = [
+        "Fatal error", "Precondition failed", "Assertion failed", "Could not cast value of type",
+        "Incorrect actor executor assumption", "Simultaneous accesses to", "free(): ", "malloc(): ",
+        "double free or corruption", "freed pointer was not the last allocation",
+    ]
 
     private var mark: Range<String.Index>? {
         ChildResult.marks.compactMap { errors.range(of: $0, options: .backwards) }
             .max { $0.lowerBound < $1.lowerBound }
     }
 
-    /// The Swift runtime's message about a trap; only its kind if it has no message. Addresses are
-    /// left out, because they differ from run to run.
+    /// The message about a trap; only its kind if it has no message. Addresses are left out,
+    /// because they differ from run to run.
     private var fatalError: String? {
         guard let mark else { return nil }
-        let line = errors[mark.upperBound...].prefix { $0 != "\n" }
-        let message = line.replacing(#/ 0x[0-9a-f]+/#, with: "")
-        return message.hasPrefix(": ") ? String(message.dropFirst(2)) : String(errors[mark])
+        let line = errors[mark.lowerBound...].prefix { $0 != "\n" }
+        let message = line.replacing(
+            #/( to)? \(?0x[0-9a-f]+\)?|\(unknown context at \$[0-9a-f]+\)\./#, with: "")
+        return String(
+            message.replacing(#/^(Fatal error|(Precondition|Assertion) failed): /#, with: ""))
     }
 
     /// The text before the message about the crash; all of it if there is no such message.

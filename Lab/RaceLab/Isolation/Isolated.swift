@@ -41,7 +41,7 @@ final class Isolated {
 
     func explored() -> ExplorationResult {
         do throws(Ending) {
-            return try exploredByChild()
+            return try value { $0.explored() }
         } catch {
             switch error {
             case .inconclusive(let inconclusive, let explored):
@@ -63,16 +63,12 @@ final class Isolated {
         // time, that leaves room for one less.
         for count in [explored, explored - 1] where count > 0 {
             options.explore(atMost: count)
-            guard var result = try? exploredByChild() else { continue }
+            guard var result = try? value({ $0.explored() }) else { continue }
             if isUnavoidable { result.found.add(finding(of: crash)) }
             if result.limit == .interleavings || result.sample != nil { result.limit = .crash }
             return result
         }
         return result(of: crash, child)
-    }
-
-    private func exploredByChild() throws(Ending) -> ExplorationResult {
-        try value { $0.explored() }
     }
 
     func trace(
@@ -99,13 +95,8 @@ final class Isolated {
     func counterexample(
         showing finding: Exploration.Finding
     ) throws(Exploration.ReplayError) -> Exploration.Trace {
-        guard finding.kind != .crash else { return try trace { _ in finding.schedule } }
-        let replayed = try? value { explorer in
-            Replayed { () throws(Exploration.ReplayError) in
-                try explorer.markedTrace(of: finding.schedule, failingBy: finding.kind)
-            }
-        }
-        guard let replayed else { return try trace { _ in finding.schedule } }
+        guard finding.kind != .crash, let replayed = marked(finding.schedule, finding)
+        else { return try trace { _ in finding.schedule } }
         return try replayed.trace()
     }
 
@@ -136,18 +127,24 @@ final class Isolated {
         }
     }
 
-    /// Marks the step from which every continuation fails. That runs other interleavings, any of
-    /// which may crash.
     private func marked(_ trace: Exploration.Trace) -> Exploration.Trace {
         guard options.marksPointOfNoReturn, !trace.findings.isEmpty,
             !trace.findings.contains(where: { $0.kind == .crash })
         else { return trace }
-        let marked = try? value { explorer in
+        return (try? marked(trace.schedule)?.trace()) ?? trace
+    }
+
+    /// Marks the step from which every continuation fails. That runs other interleavings, any of
+    /// which may crash.
+    private func marked(
+        _ schedule: Exploration.Schedule, _ finding: Exploration.Finding? = nil
+    ) -> Replayed? {
+        try? value { explorer in
             Replayed { () throws(Exploration.ReplayError) in
-                try explorer.markedTrace(of: trace.schedule)
+                try explorer.markedTrace(
+                    of: schedule, failingBy: finding?.kind, showing: finding)
             }
         }
-        return (try? marked?.trace()) ?? trace
     }
 
     /// The result if no interleaving completed: only the crash.

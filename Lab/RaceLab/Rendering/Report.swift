@@ -91,14 +91,11 @@ extension [Report.Span] {
         var lines: [[Report.Span]] = []
         var line: [Report.Span] = []
         for word in words {
-            if line.isEmpty {
-                line = word
-            } else if line.columns + 1 + word.columns <= width {
-                line += [Report.Span(" ")] + word
-            } else {
+            if !line.isEmpty, line.columns + 1 + word.columns > width {
                 lines.append(line)
-                line = word
+                line = []
             }
+            line += (line.isEmpty ? [] : [Report.Span(" ")]) + word
         }
         return lines + [line]
     }

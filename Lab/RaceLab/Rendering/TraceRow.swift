@@ -59,8 +59,8 @@ struct TraceCell {
 }
 
 extension Exploration.Trace {
-    /// The rows of a table: the initial state, if there are state columns; the steps; and at the
-    /// end what each waiting thread waits for.
+    /// The rows of a table: the initial state, if there are state columns; the steps, or what fails
+    /// before the first one; and at the end what each waiting thread waits for.
     var rows: [TraceRow] {
         let home = mostFrequentFile
         var held = threads.map { _ in 0 }
@@ -94,6 +94,9 @@ extension Exploration.Trace {
                     states: step.states
                         ?? columns.indices.map { $0 == 0 ? Exploration.Trace.locked : "" },
                     changes: columns.indices.filter { now[$0] != seen[$0] }, mark: step.mark))
+        }
+        if steps.isEmpty, waiting.isEmpty, let failure = findings.first?.reason {
+            rows.append(TraceRow(bars: threads.map { _ in "" }, mark: failure))
         }
         for wait in waiting {
             rows.append(

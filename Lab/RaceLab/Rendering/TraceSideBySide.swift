@@ -106,7 +106,8 @@ struct NarrowTable {
 
     private func lines(_ row: TraceRow) -> [[Report.Span]] {
         guard let thread = row.thread else {
-            return [Report.Span("at first: \(changes(row))")].wrapped(to: width)
+            let text = row.mark.map { "← \($0)" } ?? "at first: \(changes(row))"
+            return [Report.Span(text)].wrapped(to: width)
         }
         let beginning =
             [row.numberSpan].leftPadded(to: numberWidth) + .blank(1) + whose(row) + .blank(1)

@@ -60,19 +60,88 @@ struct IsolationTests {
         #expect(crash.reason.contains("(SIG"))
     }
 
+    /// What ends a process, and what its finding says. An address would differ from run to run.
+    private static let traps: [(words: String, end: @Sendable (Slot) -> Void)] = [
+        ("Precondition failed", { precondition($0.value == nil) }),
+        ("too many", { precondition($0.value == nil, "too many") }),
+        ("not now", { _ in fatalError("not now") }),
+        (
+            "Could not cast value of type 'Swift.String' to 'Swift.Int'.",
+            { slot in
+                let any: Any = "one"
+                slot.value = (any as! Int)
+            }
+        ),
+        (
+            "Incorrect actor executor assumption; expected 'RaceLabTests.IsolationTests.Alone' executor.",
+            { _ in Alone().preconditionIsolated() }
+        ),
+        (
+            "Simultaneous accesses, but modification requires exclusive access.",
+            { slot in modify(&slot.value) { slot.value = nil } }
+        ),
+        (
+            "free(): invalid pointer",
+            { slot in
+                let memory = malloc(64)!
+                slot.value = Int(memory.load(as: UInt8.self))
+                free(memory + 16)
+            }
+        ),
+    ]
+
+    private actor Alone {}
+
+    private static func modify(_ value: inout Int?, _ body: () -> Void) {
+        body()
+        value = nil
+    }
+
     @Test(
         "the message of a trap is part of the finding, for every kind of trap",
-        arguments: [("", "Precondition failed"), ("too many", "too many")])
-    func preconditions(message: String, words: String) {
+        arguments: 0..<7)
+    func messages(index: Int) {
+        let trap = Self.traps[index]
         let exploration = explore(options: Self.isolated) { scenario in
             let slot = Slot()
-            scenario.thread("only") {
-                if message.isEmpty { precondition(slot.value == nil) }
-                precondition(slot.value == nil, message)
-            }
+            scenario.thread("only") { trap.end(slot) }
         }
         let reason = exploration.findings.first?.reason ?? ""
-        #expect(reason.contains(": \(words) (SIG"), "\(exploration.text())")
+        #expect(reason.contains(": \(trap.words) (SIG"), "\(exploration.text())")
+    }
+
+    @Test("a crash before the first step is in the table")
+    func crashAtOnce() throws {
+        let exploration = explore(options: Self.isolated) { scenario in
+            scenario.thread("only") { fatalError("at once") }
+        }
+        let trace = try #require(try exploration.counterexample())
+        #expect(trace.steps.isEmpty)
+        for width in [20, 100] {
+            let table = trace.table(width: width).split(separator: "\n").joined(separator: " ")
+            #expect(table.contains("← 'only'") && table.contains("at once"), "\(table)")
+        }
+        #expect(trace.markdown.contains("← 'only' crashes"))
+    }
+
+    @Test("a counterexample marks the steps of the data race that it shows")
+    func twoRaces() throws {
+        func describe(_ scenario: Scenario) {
+            let (first, second) = (Slot(), Slot())
+            scenario.threads("one", "other") {
+                first.value = 2
+                second.value = 3
+            }
+        }
+        let isolated = explore(options: .isolated, describe)
+        let inProcess = explore(describe)
+        #expect(isolated.findings.count == 2)
+        for finding in isolated.findings {
+            let tables = try [isolated, inProcess].map {
+                try $0.counterexample(showing: finding)?.table()
+            }
+            #expect(tables[0] == tables[1] && tables[0]?.contains("←") == true)
+        }
     }
 
     @Test("the table of an interleaving that crashes ends with the crash")
