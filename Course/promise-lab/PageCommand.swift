@@ -15,9 +15,9 @@ extension Command {
         help: """
             Writes one HTML file, page.html by default, that needs no network. It begins with an
             opening that needs no Swift, and has the matrix of every hazard on every stage, step and
-            design, and every race to step through by hand. It shows the real source, you choose the thread that continues, and a map shows the states
-            from which every interleaving fails. The address of a race ends with a schedule, as for
-            replay:
+            design, and every race to step through by hand. It shows the real source, you choose the
+            thread that continues, and a map shows the states from which every interleaving fails.
+            The address of a race ends with a schedule, as for replay:
 
               page.html#R01/stage1/SRRRSS
 
