@@ -138,11 +138,25 @@ static void listen(const void *root, const void *key_path, bool modifies, rl_pla
     }
 }
 
-#define LISTEN(root, key_path, modifies)                                 \
-    do {                                                                 \
-        rl_place place = RL_CALLER;                                      \
-        if (rl_is_under_test(place.pc) && rl_sees(RL_KEY_PATHS, place))  \
-            listen(root, key_path, modifies, rl_place_in_source(place)); \
+/// The library accesses the member at the end of a path through structures. The caller may have
+/// begun an access to the whole structure.
+static void access_member(const void *root, const void *key_path, bool modifies, rl_place place) {
+    if (modifies) rl_is_changed_by_runtime();
+    walk w = beginning(root, key_path);
+    access found;
+    while (go_on(&w, &found))
+        if (found.address) return;
+    if (w.component >= w.end && rl_is_sanitized(place.pc))
+        rl_accesses_memory(modifies ? RL_MODIFY : RL_READ, (uintptr_t)w.value, place);
+}
+
+/// `lends`: the caller gets the address of the member and accesses it.
+#define LISTEN(root, key_path, modifies, lends)                                  \
+    do {                                                                         \
+        rl_place place = RL_CALLER;                                              \
+        if (!rl_is_under_test(place.pc) || !rl_sees(RL_KEY_PATHS, place)) break; \
+        listen(root, key_path, modifies, rl_place_in_source(place));             \
+        if (!lends) access_member(root, key_path, modifies, place);              \
     } while (0)
 
 // MARK: - The entry points
@@ -161,21 +175,21 @@ typedef SWIFT_FUNCTION yielded (*lend)(void *, const void *, const void *);
 #define GET(name)                                                                     \
     REAL(get, real_##name, #name)                                                     \
     SWIFT_FUNCTION void name(RESULT result, const void *root, const void *key_path) { \
-        LISTEN(root, key_path, false);                                                \
+        LISTEN(root, key_path, false, false);                                         \
         real_##name()(result, root, key_path);                                        \
     }
 
 #define SET(name)                                                                         \
     REAL(set, real_##name, #name)                                                         \
     SWIFT_FUNCTION void name(const void *root, const void *key_path, const void *value) { \
-        LISTEN(root, key_path, true);                                                     \
+        LISTEN(root, key_path, true, false);                                              \
         real_##name()(root, key_path, value);                                             \
     }
 
 #define LEND(name, modifies)                                                            \
     REAL(lend, real_##name, #name)                                                      \
     SWIFT_FUNCTION yielded name(void *buffer, const void *root, const void *key_path) { \
-        LISTEN(root, key_path, modifies);                                               \
+        LISTEN(root, key_path, modifies, true);                                         \
         return real_##name()(buffer, root, key_path);                                   \
     }
 

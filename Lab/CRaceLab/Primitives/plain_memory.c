@@ -238,6 +238,10 @@ static void access_memory(rl_kind kind, uintptr_t address, bool is_announcement,
     rl_clean_stack();
 }
 
+void rl_accesses_memory(rl_kind kind, uintptr_t address, rl_place place) {
+    access_memory(kind, address, false, place);
+}
+
 // MARK: - Entry points: exclusive access
 
 /// If the thread is inside of code that makes no calls for atomics, such as a lock in another

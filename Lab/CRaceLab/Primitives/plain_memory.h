@@ -11,3 +11,5 @@ extern const rl_operation rl_read, rl_modify;
 void rl_note_change(uintptr_t address, uintptr_t pc);
 /// The runtime changes a variable for Swift code, such as a weak reference.
 void rl_is_changed_by_runtime(void);
+/// A library accesses memory for code that is compiled with `-sanitize=thread`.
+void rl_accesses_memory(rl_kind kind, uintptr_t address, rl_place place);

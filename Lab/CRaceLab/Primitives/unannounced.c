@@ -162,7 +162,7 @@ void rl_passed_by_pointer(uintptr_t pc) {
         if (!contains(&by_pointer, race->first_pc) || !contains(&by_pointer, race->second_pc))
             continue;
         lab.race_count = 0;
-        rl_meet_outside("passes a variable by pointer, perhaps to C or through a key path",
+        rl_meet_outside("passes a variable by pointer, perhaps to C",
                         (rl_place){.pc = race->second_pc});
     }
 }

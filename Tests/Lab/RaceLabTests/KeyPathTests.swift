@@ -1,3 +1,5 @@
+import Dispatch
+import Foundation
 import RaceLab
 import RaceLabTesting
 import Testing
@@ -9,10 +11,21 @@ struct KeyPathTests {
         var left = 0
         var right = 0
         var node: Node?
+        var optional: Int? = 0
+        var items = [0]
+        var other = Other()
         var computed: Int {
             get { left }
             set { left = newValue }
         }
+        var ofOther: Int {
+            get { other.value }
+            nonmutating set { other.value = newValue }
+        }
+    }
+
+    final class Other {
+        var value = 0
     }
 
     final class Node {
@@ -106,6 +119,79 @@ struct KeyPathTests {
     func inStructure() {
         Self.meets(
             { Node() }, \.pair.right, 1, read: { _ = $0.pair }, change: { $0.pair.left = 2 })
+    }
+
+    /// Gets and sets a member of a value of any type.
+    @dynamicMemberLookup
+    final class Store<Content> {
+        var content: Content
+        init(_ content: Content) { self.content = content }
+        subscript<Value>(dynamicMember keyPath: WritableKeyPath<Content, Value>) -> Value {
+            get { content[keyPath: keyPath] }
+            set { content[keyPath: keyPath] = newValue }
+        }
+    }
+
+    @Test("a key path of a structure that is a property: an access to the whole property")
+    func ofStructure() {
+        let items: WritableKeyPath<Pair, [Int]> = \.items
+        let keyPaths: [WritableKeyPath<Pair, Int>] = [
+            \.left, \.optional!, \.items[0], items.appending(path: \[Int].[0]), \.other.value,
+            \.node!.pair.left, \.computed, \.ofOther,
+        ]
+        for keyPath in keyPaths {
+            let make = Self.linked
+            let sets: (Node) -> Void = { $0.pair[keyPath: keyPath] = 1 }
+            let increments: (Node) -> Void = { $0.pair[keyPath: keyPath] += 1 }
+            for other in [sets, increments, { $0.pair.right = 1 }] {
+                #expect(Self.findings(make, sets, other).contains(.overlap), "\(keyPath)")
+            }
+            let reads: (Node) -> Void = { _ = $0.pair }
+            #expect(Self.findings(make, sets, reads).contains(.dataRace), "\(keyPath)")
+            let lock = NSLock()
+            let locked: (Node) -> Void = { node in lock.withLock { sets(node) } }
+            #expect(Self.findings(make, locked, locked) == [], "\(keyPath)")
+            #expect(Self.findings(make, locked, sets).contains(.overlap), "\(keyPath)")
+        }
+    }
+
+    @Test("dynamic member lookup with a key path of a structure, in a generic class")
+    func ofGeneric() {
+        let make = { Store(Pair()) }
+        let sets: (Store<Pair>) -> Void = { $0.left = 1 }
+        #expect(Self.findings(make, sets, { $0.right = 1 }) == [.overlap])
+        #expect(Self.findings(make, sets, { $0.right += 1 }).contains(.overlap))
+        #expect(Self.findings(make, sets, { _ = $0.left }) == [.dataRace])
+    }
+
+    final class Unannounced {
+        @exclusivity(unchecked) var pair = Pair()
+        let memory = UnsafeMutablePointer<Pair>.allocate(capacity: 1)
+        init() { memory.initialize(to: Pair()) }
+        deinit {
+            memory.deinitialize(count: 1)
+            memory.deallocate()
+        }
+    }
+
+    @Test("a member of a structure, set where nothing announces the access: the member alone")
+    func unannounced() {
+        let (left, right) = (\Pair.left, \Pair.right)
+        let sets: (Unannounced) -> Void = { $0.pair[keyPath: left] = 1 }
+        let setsDirectly: (Unannounced) -> Void = { $0.pair.left = 1 }
+        let setsMemory: (Unannounced) -> Void = { $0.memory.pointee[keyPath: left] = 1 }
+        #expect(Self.findings({ Unannounced() }, sets, setsDirectly) == [.overlap])
+        #expect(Self.findings({ Unannounced() }, sets, sets) == [.overlap])
+        #expect(Self.findings({ Unannounced() }, sets, { $0.pair[keyPath: right] = 1 }) == [])
+        #expect(Self.findings({ Unannounced() }, setsMemory, setsMemory) == [.overlap])
+        #expect(Self.findings({ Unannounced() }, sets, setsMemory) == [])
+        let exploration = explore { scenario in
+            scenario.thread("only") {
+                nonisolated(unsafe) var pair = Pair()
+                DispatchQueue.concurrentPerform(iterations: 2) { _ in pair[keyPath: left] = 1 }
+            }
+        }
+        #expect(exploration.findings.map(\.kind) == [.overlap], "\(exploration.text())")
     }
 
     @Test("an optional that is unwrapped last: an access to the optional property")
