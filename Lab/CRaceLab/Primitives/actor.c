@@ -9,6 +9,7 @@
 
 #include "Primitives/families.h"
 #include "Scheduler/outside.h"
+#include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
@@ -25,11 +26,11 @@ REAL(get_executor, main_executor, "swift_task_getMainExecutor")
 
 executor rl_current_executor(void) { return current_executor()(); }
 
-static bool is_main_executor(uintptr_t identity) { return identity == main_executor()().identity; }
+uintptr_t rl_main_actor(void) { return main_executor()().identity; }
 
 bool rl_is_actor(executor e) {
     const bool is_of_program = e.implementation & ~(uintptr_t)7;
-    return e.identity != 0 && !is_of_program && !is_main_executor(e.identity);
+    return e.identity != 0 && !is_of_program && e.identity != rl_main_actor();
 }
 
 // MARK: - After a run that was abandoned
@@ -70,13 +71,16 @@ typedef ASYNC_FUNCTION void (*switch_to)(ASYNC_CONTEXT void *context, void *resu
                                          uintptr_t identity, uintptr_t implementation);
 REAL(switch_to, real_switch, "swift_task_switch")
 
-static __attribute__((noinline)) void before_switch(uintptr_t resume, executor to) {
-    if (rl_is_under_test(resume)) {
-        arrival = resume + 1;
-        if (rl_current_executor().identity != to.identity && rl_is_actor(to)) {
-            rl_meets_actor(to.identity);
-            rl_arrives(to.identity, resume + 1);
-        }
+static __attribute__((noinline)) void before_switch(const uintptr_t *context, uintptr_t resume,
+                                                    executor to) {
+    const bool is_by_program = rl_is_under_test(resume);
+    // The code of `MainActor.run` has no lines: show its caller.
+    const bool has_line = is_by_program && !rl_is_compilers_own(resume + 1);
+    arrival = has_line ? resume + 1 : rl_place_in_contexts(context);
+    const bool is_there = rl_current_executor().identity == to.identity;
+    if (is_by_program && !is_there && rl_is_actor(to)) {
+        rl_meets_actor(to.identity);
+        rl_arrives(to.identity, resume + 1);
     }
     my_thread()->actor = to.identity;
 }
@@ -84,7 +88,7 @@ static __attribute__((noinline)) void before_switch(uintptr_t resume, executor t
 ASYNC_FUNCTION void swift_task_switch(ASYNC_CONTEXT void *context, void *resume, uintptr_t identity,
                                       uintptr_t implementation) {
     if (rl_sees(RL_ACTORS, (rl_place){(uintptr_t)resume, 0}) && rl_controls_tasks())
-        before_switch((uintptr_t)resume, (executor){identity, implementation});
+        before_switch(context, (uintptr_t)resume, (executor){identity, implementation});
     __attribute__((musttail)) return real_switch()(context, resume, identity, implementation);
 }
 

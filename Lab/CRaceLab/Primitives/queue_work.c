@@ -10,6 +10,7 @@
 #include "Model/locks.h"
 #include "Platform/memory.h"
 #include "Platform/recording.h"
+#include "Primitives/actor.h"
 #include "Primitives/dispatch.h"
 #include "Primitives/families.h"
 #include "Primitives/scenario.h"
@@ -221,6 +222,7 @@ static void *work_on_lane(void *argument) {
     my_thread()->serves_queue = true;
     if (rl_recording) rl_recording->queue_threads |= set_of(me->thread);
     rl_stand_for_main_thread(rl_kind_of_queue(l->queue) == MAIN);
+    if (rl_stands_for_main_thread()) my_thread()->actor = rl_main_actor();
     while (rl_await(l)) {
         item *i = take_item(l);
         rl_note_wait(i->delivered_in);

@@ -109,8 +109,10 @@ static int new_task(const void *task) {
     // The runtime allocates the first frame together with the task.
     const block_of_memory *b = rl_block_with(my_thread(), (uintptr_t)task);
     if (b) rl_add_frame(&lab.threads[index], b->start, b->size);
-    lab.threads[index].actor = me->is_creating ? me->creates_on : 0;
-    if (me->is_creating && me->creates_child && index != me->thread) rl_has_child(index);
+    if (me->is_creating) lab.threads[index].actor = me->creates_on;
+    if (!me->is_creating || index == me->thread) return index;
+    lab.threads[index].pc = me->creates_at;
+    if (me->creates_child) rl_has_child(index);
     return index;
 }
 
@@ -144,6 +146,19 @@ void rl_send_job(void *job, void (*work)(void *), rl_place place) {
     t->work_of_yield = work;
 }
 
+/// A task that is away continues with this step when its job runs.
+static void continues_with(thread *t, const rl_operation *o, uintptr_t address, uintptr_t pc) {
+    t->operation = o;
+    t->chooses_value = false;
+    t->kind = (uint8_t)o->kind;
+    t->address = address;
+    t->pc = pc;
+    t->waits_for = NULL;
+    t->timed = false;
+    t->started = true;
+    t->is_away = false;
+}
+
 // MARK: - Sleeping
 
 // Time passes only when a task wakes up, and tasks wake up in the order of their times. Apart from
@@ -160,15 +175,7 @@ void rl_send_job_later(void *job, void (*work)(void *), uint64_t time, bool is_o
     t->job = job;
     t->work = work;
     t->time = time;
-    t->operation = &wake_up;
-    t->chooses_value = false;
-    t->kind = RL_ELAPSE;
-    t->address = CLOCK;
-    t->pc = my_thread()->pc;
-    t->waits_for = NULL;
-    t->timed = false;
-    t->started = true;
-    t->is_away = false;
+    continues_with(t, &wake_up, CLOCK, my_thread()->pc);
     t->finished = time == ~0ull;
     rl_runtime_did(RL_ELAPSE, CLOCK, 0);
     rl_note_order(index);
@@ -209,10 +216,11 @@ static bool asks_for_element(const thread *t) {
     return t->last_step >= 0 && lab.steps[t->last_step].element;
 }
 
-static int task_on(uintptr_t actor) {
+/// The task on an actor, or the main thread on the main actor.
+static int holder_of(uintptr_t actor) {
     for (int i = 0; actor && i < lab.thread_count; i++) {
         const thread *t = &lab.threads[i];
-        if (t->is_task && t->actor == actor && t->on && !t->is_away && !t->finished) return i;
+        if (t->actor == actor && t->on && !t->is_away && !t->finished) return i;
     }
     return NO_THREAD;
 }
@@ -222,7 +230,8 @@ static void describe(const thread *t, rl_waiting *waiting) {
     waiting->kind = t->is_enqueued ? RL_ARRIVE : asks_for_element(t) ? RL_NEXT : RL_SUSPENDED;
     waiting->address = t->actor;
     waiting->pc = place_of_suspension(t);
-    if (waiting->kind == RL_ARRIVE) waiting->holder = (int8_t)task_on(t->actor);
+    waiting->begun = t->lane;
+    if (waiting->kind == RL_ARRIVE) waiting->holder = (int8_t)holder_of(t->actor);
 }
 
 /// A recursive lock belongs to a thread. A task may continue on another one, which cannot release
@@ -249,19 +258,11 @@ static void leave_thread(int index) {
     if (t->is_away && asks_for_element(t)) lab.steps[t->last_step].element = RL_WAITS;
     if (t->finished) t->started = true;
     if (!t->is_away || !t->work_of_yield) return;
-    t->started = true;
-    t->is_away = false;
     t->job = t->yield;
     t->work = t->work_of_yield;
     t->work_of_yield = NULL;
     t->accesses++;
-    t->pc = place_of_suspension(t);
-    t->operation = &yield_again;
-    t->chooses_value = false;
-    t->kind = RL_YIELD;
-    t->address = t->left ? t->left : t->task;
-    t->waits_for = NULL;
-    t->timed = false;
+    continues_with(t, &yield_again, t->left ? t->left : t->task, place_of_suspension(t));
     rl_look_for_loop(t, 0);
 }
 
@@ -363,6 +364,7 @@ void rl_creates_task(uintptr_t actor, bool is_child, rl_place place) {
     me->is_creating = true;
     me->creates_child = is_child;
     me->creates_on = actor;
+    me->creates_at = place.pc;
     if (!me->becomes_task) my_thread()->accesses++;
     // One address for all starts: tasks get their numbers in the order of their starts.
     const bool is_first = !my_thread()->started && !my_thread()->is_task;
@@ -394,7 +396,7 @@ void rl_job_is_enqueued(const void *job, rl_place place) {
 
 void rl_arrives(uintptr_t actor, uintptr_t pc) {
     const uint32_t step = rl_point(&arrive, (const void *)actor, (rl_place){pc, me->body});
-    lab.steps[step].holder = (int8_t)task_on(actor);
+    lab.steps[step].holder = (int8_t)holder_of(actor);
     my_thread()->is_arriving = true;
 }
 
@@ -417,7 +419,7 @@ bool rl_is_other_task(const void *task) {
 }
 
 static uintptr_t place_of_suspension(const thread *t) {
-    if (t->task == 0 || t->finished) return t->pc;
+    if (t->task == 0 || t->finished || !t->lane) return t->pc;
     const uintptr_t *task = (const uintptr_t *)t->task;
     const bool is_of_program = rl_is_under_test(task[7]);
     if (is_of_program && !rl_is_compilers_own(task[7] + 1)) return task[7] + 1;

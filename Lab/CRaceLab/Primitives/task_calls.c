@@ -142,6 +142,8 @@ bool rl_job_passes(dispatch_object queue, void *job, function work, rl_place pla
     *j = (job_for_main){job, work};
     rl_place from = rl_place_of_await(place);
     if (!from.pc) from.pc = rl_last_arrival();
+    const int task = rl_task_at(job);
+    if (task != NO_THREAD) lab.threads[task].actor = rl_main_actor();
     rl_send_item(rl_make_item(queue, (call){run_on_main, j}, from), from);
     return true;
 }

@@ -328,7 +328,8 @@ struct worker {
     int base_thread;        // the thread in whose body it runs jobs, or NO_THREAD
     bool becomes_task;      // the thread whose body it runs becomes a task
     bool is_creating;       // it is creating a task …
-    uintptr_t creates_on;   // … on this actor; 0: on none
+    uintptr_t creates_on;   // … on this actor; 0: on none …
+    uintptr_t creates_at;   // … at this place …
     bool creates_child;     // … that the current task waits for
     vector_clock last_job;  // only for an injected fault
     void *job;              // the job to run

@@ -64,6 +64,7 @@ typedef struct {
     bool spinning;  // repeats the same reads until another thread writes
     bool busy;      // spins, and takes locks meanwhile or attempts to
     bool in_line;   // waits for work that was sent to the queue earlier
+    bool begun;     // a task; before, `pc` is where it is created
     int8_t holder;  // the thread that holds the lock, or that is waited for; -1: none
     uint8_t kind;
     uintptr_t address, pc;

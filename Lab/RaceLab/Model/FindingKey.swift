@@ -91,7 +91,6 @@ extension Symbols {
 extension Exploration.Site {
     /// The place, as messages name it.
     static func name(_ site: Exploration.Site?) -> String {
-        guard let site else { return "code without debug information" }
-        return "\(site.file):\(site.line)"
+        site.map { "\($0.file):\($0.line)" } ?? "code without debug information"
     }
 }

@@ -42,8 +42,10 @@ extension Exploration.Trace {
         public internal(set) var actor: String?
         /// The label of the dispatch queue for which it waits.
         public internal(set) var queue: String?
-        /// Where it waits.
+        /// Where it waits; of a task that has not begun, where it is created.
         public let site: Exploration.Site?
+        /// Whether it is a task that has not begun.
+        package let isNew: Bool
         /// The line of source at which it would continue.
         public let text: String
         /// Where the holder took the lock.
@@ -79,6 +81,7 @@ extension Exploration.Trace.Waiting {
         actor = waiting.actor
         queue = waiting.queue.map { String(cString: $0) }
         site = sites[UInt(waiting.pc)]
+        isNew = rl_kind(UInt32(waiting.kind)) == RL_ARRIVE && !waiting.begun
         text = site.flatMap { SourceText.line($0.line, of: $0.path) } ?? ""
         taken = waiting.holder < 0 ? nil : sites[UInt(waiting.holder_pc)]
     }
@@ -132,7 +135,8 @@ extension Exploration.Trace.Waiting {
         case .element: return "\(waits) for the next element"
         case .actor(let holder):
             let which = holder.map { ", which '\(threads[$0])' holds" } ?? ""
-            return "\(waits) for \(actor ?? "an actor")\(which)"
+            let what = isNew ? "to begin on" : "for"
+            return "\(waits) \(what) \(actor ?? "an actor")\(which)"
         case .other: return waits
         }
     }

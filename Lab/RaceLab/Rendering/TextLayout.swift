@@ -52,9 +52,7 @@ extension String {
     }
 
     var trimmedAtEnd: String {
-        var text = Substring(self)
-        while text.last == " " { text.removeLast() }
-        return String(text)
+        lastIndex { $0 != " " }.map { String(self[...$0]) } ?? ""
     }
 
     /// The text on one line: characters that would move the cursor become spaces.

@@ -258,7 +258,6 @@ enum SourceText {
 
     /// The number of white-space characters at the beginning of the line.
     static func indentation(_ line: Int, of path: String) -> Int? {
-        guard let text = untrimmed(line, of: path) else { return nil }
-        return text.prefix { $0.isWhitespace }.count
+        untrimmed(line, of: path)?.prefix { $0.isWhitespace }.count
     }
 }

@@ -10,6 +10,7 @@ struct MainQueueTests {
     @MainActor private final class Model {
         var value = 0
         nonisolated init() {}
+        func increment() { value += 1 }
     }
 
     @Test("has its known result", arguments: programs)
@@ -52,6 +53,37 @@ struct MainQueueTests {
                 DispatchQueue.main.sync { shared.value = 1 }
                 group.leave()
             }
+        },
+        KnownProgram(
+            "the main thread waits for a task that waits to begin on the main actor: a deadlock",
+            .deadlock,
+            sentence: "'queue thread 2' waits at \(place(10)) for a semaphore to be signalled; "
+                + "'task 3' waits at \(place(5)) to begin on MainActor, which 'queue thread 2' holds"
+        ) { scenario in
+            let (model, semaphore) = (Model(), DispatchSemaphore(value: 0))
+            scenario.thread("sender") {
+                DispatchQueue.main.async {
+                    Task {
+                        model.increment()
+                        semaphore.signal()
+                    }
+                    semaphore.wait()
+                }
+            }
+        },
+        KnownProgram(
+            "the main thread waits for a task that waits for the main actor: a deadlock",
+            .deadlock, alwaysFails: false,
+            reason: [
+                "'other' waits at \(place(5)) for MainActor, which 'queue thread 3' holds"
+            ]
+        ) { scenario in
+            let (model, semaphore) = (Model(), DispatchSemaphore(value: 0))
+            scenario.task("other") {
+                await model.increment()
+                semaphore.signal()
+            }
+            scenario.thread("sender") { DispatchQueue.main.async { semaphore.wait() } }
         },
         KnownProgram("synchronous work runs between the work that was sent before and after it") {
             scenario in

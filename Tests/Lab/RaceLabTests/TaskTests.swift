@@ -311,12 +311,49 @@ struct TaskTests {
         #expect(counts { Locker.shared } == counts { Locker() })
     }
 
+    private actor Starter {
+        var isDone = false
+        func waitForAnother() {
+            let semaphore = DispatchSemaphore(value: 0)
+            Task {
+                isDone = true
+                semaphore.signal()
+            }
+            semaphore.wait()
+        }
+    }
+
     // MARK: Limits
 
     @Test("has its known result", arguments: programs)
     func known(_ program: KnownProgram) { program.check() }
 
     private static let programs = [
+        KnownProgram(
+            "a task that waits to begin on an actor is shown where it is created", .deadlock,
+            sentence: "'caller' waits at \(place(-12)) for a semaphore to be signalled; "
+                + "'task 2' waits at \(place(-17)) to begin on Starter, which 'caller' holds"
+        ) { scenario in
+            scenario.task("caller") { await Starter().waitForAnother() }
+        },
+        KnownProgram(
+            "a task that cannot remove its handler is shown where it awaits the operation",
+            .deadlock, alwaysFails: false,
+            reason: [
+                "'canceller' waits at \(place(8)) for the lock that it took itself at \(place(11))",
+                "'task 2' waits at \(place(6)) for the lock that 'canceller' took at \(place(10))",
+            ]
+        ) { scenario in
+            let lock = NSLock()
+            scenario.thread("canceller") {
+                let task = Task {
+                    await withTaskCancellationHandler(operation: { await Task.yield() }) {
+                        lock.withLock {}
+                    }
+                }
+                lock.withLock { task.cancel() }
+            }
+        },
         KnownProgram(
             "a continuation that is resumed twice ends only a child process", .crash,
             options: .isolated
