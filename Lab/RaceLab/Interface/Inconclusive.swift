@@ -61,7 +61,8 @@ extension Exploration {
             case .runsOn(let thread, let place):
                 return
                     "the thread '\(thread)' runs for a long time \(place) without accessing "
-                    + "anything that the lab sees: look for a loop that does not end"
+                    + "anything that the lab sees: look for a loop that does not end, or that waits "
+                    + "for something unseen"
             case .tooManyThreads(let thread):
                 return "the thread '\(thread)' starts one thread too many: the lab has room for "
                     + "\(RL_MAX_THREADS), those of the scenario and its queues included"
