@@ -2,6 +2,7 @@ import Foundation
 import RaceLab
 import RaceLabTesting
 import SharedSuite
+import Synchronization
 import Testing
 
 @testable import LabPage
@@ -9,6 +10,24 @@ import Testing
 
 private final class Number {
     var value = 0
+}
+
+/// The explorations on the page. The largest take half a minute each, so each is recorded once for all
+/// tests.
+enum RecordedRaces {
+    private static let known = Mutex<[String: RecordedExploration]>([:])
+
+    static func exploration(of race: any Race, _ scenario: Int = 0, on subject: Subject) throws
+        -> RecordedExploration
+    {
+        try known.withLock { known in
+            let name = "\(race.id) \(scenario) \(subject)"
+            if let exploration = known[name] { return exploration }
+            let exploration = try PageCommand.exploration(of: race, scenario, on: subject)
+            known[name] = exploration
+            return exploration
+        }
+    }
 }
 
 /// Checks the data of the page without a browser.
@@ -86,7 +105,7 @@ private final class Number {
             })
     func `one race is a small page`(id: String, subject: Subject, kilobytes: Int) throws {
         let race = try #require(Catalogue.hazard(id) as? any Race)
-        let html = try PageCommand.exploration(of: race, on: subject).html
+        let html = try RecordedRaces.exploration(of: race, on: subject).html
         #expect(html.utf8.count < kilobytes * 1000)
     }
 

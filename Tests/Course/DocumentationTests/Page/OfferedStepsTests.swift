@@ -49,7 +49,7 @@ import Testing
 
     @Test(arguments: cases)
     func `what the page offers is what the program does`(one: Case) throws {
-        let graph = try PageCommand.exploration(of: one.race, one.scenario, on: one.subject).graph
+        let graph = try RecordedRaces.exploration(of: one.race, one.scenario, on: one.subject).graph
         let contradictions = try Self.contradictions(in: graph, of: one, orders: 60)
         #expect(contradictions == [])
     }
@@ -57,7 +57,7 @@ import Testing
     @Test func `a state that another order has is noticed`() throws {
         let race = try #require(Catalogue.hazard("R01") as? any Race)
         let one = Case(race: race, subject: .naive, scenario: 0)
-        let graph = try PageCommand.exploration(of: race, on: .naive).graph
+        let graph = try RecordedRaces.exploration(of: race, on: .naive).graph
         #expect(try Self.contradictions(in: graph, of: one, orders: 60) == [])
         // The state after the first step is shown one step too late.
         var composed = graph
