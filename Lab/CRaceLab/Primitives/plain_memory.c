@@ -214,8 +214,10 @@ void rl_is_changed_by_runtime(void) {
 
 static void look_at_access(rl_kind kind, uintptr_t address, bool is_announcement, rl_place place) {
     thread *t = my_thread();
-    if (rl_is_known_unannounced(t, address, place.pc))
-        return make_step(t, NULL, kind, address, is_announcement, place);
+    if (rl_is_known_unannounced(t, address, place.pc)) {
+        make_step(t, NULL, kind, address, is_announcement, place);
+        return rl_meet_known_unannounced(kind, address, place);
+    }
     const bool others_have_begun = have_others_begun();
     open_access *own =
         has_lasting_access(t) || others_have_begun ? own_access(t, kind, address) : NULL;

@@ -139,6 +139,10 @@ void rl_meet_unannounced(rl_kind kind, uintptr_t address, rl_place place) {
     check(kind, address, place, false);
 }
 
+void rl_meet_known_unannounced(rl_kind kind, uintptr_t address, rl_place place) {
+    check(kind, address, place, true);
+}
+
 void rl_meet_announced(rl_kind kind, uintptr_t address, rl_place place) {
     thread *t = my_thread();
     t->begun = address;

@@ -13,6 +13,8 @@ bool rl_is_private(const thread *t, uintptr_t address);
 /// The calling thread accesses memory without an announcement. If that conflicts with what another
 /// thread does, the exploration starts over, and both are steps.
 void rl_meet_unannounced(rl_kind kind, uintptr_t address, rl_place place);
+/// The same at a place whose accesses are steps already: the other one may be none yet.
+void rl_meet_known_unannounced(rl_kind kind, uintptr_t address, rl_place place);
 /// It announces an access, which may conflict with one that was not announced.
 void rl_meet_announced(rl_kind kind, uintptr_t address, rl_place place);
 

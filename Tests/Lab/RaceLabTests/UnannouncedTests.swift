@@ -179,6 +179,28 @@
             #expect(exploration.inconclusive == nil)
         }
 
+        @Test("an access that has become a step conflicts with one that is none yet")
+        func learned() {
+            let write = { (buffer: Buffer) in buffer.memory[0] = 1 }
+            let same = explore { scenario in
+                let buffer = Buffer()
+                scenario.threads("first", "second") { write(buffer) }
+            }
+            #expect(same.findings.map(\.kind) == [.overlap])
+            let writing = explore { scenario in
+                let buffer = Buffer()
+                scenario.thread("first") { write(buffer) }
+                scenario.thread("second") { buffer.memory[0] = 2 }
+            }
+            #expect(writing.findings.map(\.kind) == [.overlap])
+            let reading = explore { scenario in
+                let buffer = Buffer()
+                scenario.thread("reads") { buffer.seen = buffer.memory[0] }
+                scenario.thread("writes") { write(buffer) }
+            }
+            #expect(reading.findings.map(\.kind) == [.dataRace])
+        }
+
         @Test("the schedule of one process can be replayed in another")
         func replay() async {
             await #expect(processExitsWith: .success) {
