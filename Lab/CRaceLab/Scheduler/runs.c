@@ -141,6 +141,11 @@ static bool begin_run(void) {
     return lab.thread_count > 0;
 }
 
+/// Where a thread waits. In the runtime, that is after its last step.
+static uintptr_t place_of_wait(const thread *t) {
+    return t->pc || t->last_step < 0 ? t->pc : lab.steps[t->last_step].pc;
+}
+
 static rl_waiting waiting_of(const thread *t) {
     rl_waiting w = {.finished = t->finished,
                     .spinning = t->spinning,
@@ -148,7 +153,7 @@ static rl_waiting waiting_of(const thread *t) {
                     .holder = NO_THREAD,
                     .kind = t->kind,
                     .address = t->address,
-                    .pc = t->pc};
+                    .pc = place_of_wait(t)};
     if (t->is_away) {
         t->describe(t, &w);
         return w;
