@@ -137,8 +137,7 @@ static void do_in_turn(void *context) {
 static void do_at_once(void *context) {
     const repetition *r = context;
     if (r->count < 2) return do_in_turn(context);
-    // One address for all starts: see pthread_create.
-    rl_point(&rl_start, ALL_STARTS, r->place);
+    rl_announce_start(r->place);
     rl_start_team(r, r->count, do_once);
     rl_point(&rl_join, r, r->place);
 }

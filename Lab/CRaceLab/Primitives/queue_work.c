@@ -178,9 +178,14 @@ static bool can_take_more(const lane *l, bool is_serial) {
     return is_serial || (l->is_free && rl_knows(l->end));
 }
 
-static lane *lane_of(dispatch_object queue, bool is_serial) {
+/// A lane that can take more work for a queue, or NULL.
+static lane *lane_for(dispatch_object queue, bool is_serial) {
     for (int k = 0; k < lane_count; k++)
         if (lanes[k].queue == queue && can_take_more(&lanes[k], is_serial)) return &lanes[k];
+    return NULL;
+}
+
+static lane *new_lane(dispatch_object queue) {
     if (lane_count == RL_MAX_THREADS) rl_end_run_with_too_many_threads();
     lanes[lane_count] = (lane){.queue = queue};
     return &lanes[lane_count++];
@@ -259,9 +264,13 @@ void rl_send_item(item *i, rl_place place) {
     if (rl_is_between_runs_here()) return wait_for_end_of_set_up(i);
     const queue_kind kind = rl_kind_of_queue(i->queue);
     const bool is_serial = kind == SERIAL || kind == MAIN;
-    rl_point(&rl_send_work, rl_line_of(i->queue), place);
+    // On a global queue nothing waits for other work. So the order of sends decides only who gets a
+    // lane.
+    const bool starts = kind == GLOBAL && !lane_for(i->queue, is_serial);
+    rl_point(&rl_send_work, starts ? my_thread() : rl_line_of(i->queue), place);
     if (kind != GLOBAL) rl_stand_in_line(i->queue, i, is_serial || i->barrier);
-    lane *l = lane_of(i->queue, is_serial);
+    lane *l = starts ? NULL : lane_for(i->queue, is_serial);
+    if (!l) l = new_lane(i->queue);
     rl_hand_down(i, place.pc);
     add_item(l, i);
     if (!l->is_started) start_worker(l);
@@ -289,8 +298,7 @@ void rl_send_item_later(uint64_t when, item *i, rl_place place) {
         first_delayed = i;
         return;
     }
-    // One address for all starts: see pthread_create.
-    rl_point(&rl_start, ALL_STARTS, place);
+    rl_announce_start(place);
     rl_start_detached_thread(send_now, i);
 }
 

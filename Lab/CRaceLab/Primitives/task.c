@@ -91,12 +91,7 @@ static int new_task(const void *task) {
     if (me->becomes_task) {
         me->becomes_task = false;
     } else {
-        if (lab.thread_count == RL_MAX_THREADS) rl_end_run_with_too_many_threads();
-        index = lab.thread_count++;
-        if (rl_recording) rl_recording->thread_count = (uint32_t)lab.thread_count;
-        rl_make_thread(index);
-        // Tasks get their numbers in the order of creation.
-        rl_runtime_did(RL_START, (uintptr_t)ALL_STARTS, 0);
+        index = rl_add_thread();
         lab.threads[index].is_away = true;
     }
     lab.threads[index].is_task = true;
@@ -366,9 +361,8 @@ void rl_creates_task(uintptr_t actor, bool is_child, rl_place place) {
     me->creates_on = actor;
     me->creates_at = place.pc;
     if (!me->becomes_task) my_thread()->accesses++;
-    // One address for all starts: tasks get their numbers in the order of their starts.
     const bool is_first = !my_thread()->started && !my_thread()->is_task;
-    if (is_first && !actor) rl_point(&rl_start, ALL_STARTS, place);
+    if (is_first && !actor) rl_announce_start(place);
     if (actor) rl_point(&arrive, (const void *)actor, place);
 }
 

@@ -58,9 +58,11 @@ static int thread_to_join(const thread *t, uintptr_t *pc) {
     return next_to_join(t);
 }
 
-const rl_operation rl_start = {.kind = RL_START};
+static const rl_operation start = {.kind = RL_START};
 const rl_operation rl_join = {
     .kind = RL_JOIN, .is_available = have_ended, .carry_out = join_all, .holder = thread_to_join};
+
+void rl_announce_start(rl_place place) { rl_point(&start, my_thread(), place); }
 
 // MARK: - The life of such a thread
 
@@ -140,9 +142,7 @@ static worker *worker_for_added_thread(void) {
 }
 
 static int add_thread(worker *w, pthread_t pthread, bool is_detached) {
-    int index = lab.thread_count++;
-    if (rl_recording) rl_recording->thread_count = (uint32_t)lab.thread_count;
-    rl_make_thread(index);
+    const int index = rl_add_thread();
     thread *t = &lab.threads[index];
     t->pthread = w->pthread = pthread;
     t->is_added = true;
@@ -152,9 +152,6 @@ static int add_thread(worker *w, pthread_t pthread, bool is_detached) {
     rl_join_clock(&t->clock, &my_thread()->clock);
     rl_tick(me->thread);
     rl_note_order(index);
-    // Sending work may start a thread as well. Threads get their numbers in the order of their
-    // starts.
-    rl_note_effect(RL_START, (uintptr_t)ALL_STARTS, 0);
     return index;
 }
 
@@ -265,8 +262,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
         if (result == 0) note_unseen_start(*thread, place);
         return result;
     }
-    // One address for all starts: threads get their numbers in the order of their starts.
-    rl_point(&rl_start, ALL_STARTS, place);
+    rl_announce_start(place);
     return rl_start_thread(thread, attributes, start, argument);
 }
 

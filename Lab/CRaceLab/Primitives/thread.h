@@ -4,8 +4,10 @@
 
 #include "Scheduler/operation.h"
 
-/// Starts a thread; and waits for the end of one thread, or of a team.
-extern const rl_operation rl_start, rl_join;
+/// Waits for the end of one thread, or of a team.
+extern const rl_operation rl_join;
+/// The step in which the current thread starts another one. It races with nothing.
+void rl_announce_start(rl_place place);
 
 /// Called right after an RL_START: runs `start` as a new thread of this run, up to its first point.
 /// Returns the result of pthread_create.

@@ -87,14 +87,23 @@ void rl_fall_asleep_at_branch(void) {
     if (lab.current->slept) memcpy(lab.slept, lab.current->slept, sizeof lab.slept);
 }
 
+static int thread_named(uint32_t name) {
+    for (int i = 0; i < lab.thread_count; i++)
+        if (lab.threads[i].name == name) return i;
+    return NO_THREAD;
+}
+
 int64_t rl_wished_choice(void) {
     rl_node *n = &execution.nodes[lab.step_count];
     while (n->wishes) {
         const rl_wish *wish = &lab.current->wishes[n->wishes];
         n->wishes = wish->next;
-        if (!rl_is_possible(wish->choice, &n->could, n->sleeping, n->asleep_early)) continue;
+        const int thread = thread_named(rl_chosen_name(wish->choice));
+        if (thread == NO_THREAD) continue;
+        const uint32_t choice = rl_choice_of(wish->choice, thread);
+        if (!rl_is_possible(choice, &n->could, n->sleeping, n->asleep_early)) continue;
         execution.wishes = wish->child;
-        return wish->choice;
+        return choice;
     }
     return NO_THREAD;
 }
@@ -176,9 +185,11 @@ bool rl_learn(void) {
     if (!lab.scenario->learn) return true;
     if (rl_reduces()) make_room_for_node(lab.step_count);
     static rl_execution run;
+    static rl_origin origins[RL_MAX_THREADS];
     run = (rl_execution){
         .status = lab.status,
         .thread_count = lab.thread_count,
+        .origins = origins,
         .step_count = lab.step_count,
         .prescribed = lab.current ? lab.current->length : 0,
         .limit = lab.branch_limit,
@@ -196,6 +207,7 @@ bool rl_learn(void) {
         .order_count = (uint32_t)execution.order_count,
     };
     for (int i = 0; i < lab.thread_count; i++) {
+        origins[i] = lab.threads[i].origin;
         if (lab.threads[i].is_task) run.tasks |= set_of(i);
         if (lab.threads[i].finished) run.finished |= set_of(i);
     }

@@ -38,7 +38,8 @@ void rl_draw(void *memory, size_t size) {
     lab.summary.has_random_numbers = true;
     const bool is_between_runs = me->thread == NO_THREAD;
     uint64_t *count = is_between_runs ? &draws_between_runs : &lab.threads[me->thread].draws;
-    const uint64_t sequence = mix(lab.scenario->seed * 64 + (uint64_t)(me->thread + 1) + 1);
+    const uint64_t by = is_between_runs ? 0 : lab.threads[me->thread].draws_as;
+    const uint64_t sequence = mix(lab.scenario->seed * 64 + by + 1);
     for (size_t done = 0; done < size; done += sizeof(uint64_t)) {
         const uint64_t number = mix(sequence + ++*count * 0x9E3779B97F4A7C15ull);
         const size_t rest = size - done;

@@ -5,7 +5,6 @@
 #ifndef RL_WITHOUT_HOOKS
 
 struct laboratory lab;
-const char rl_all_starts;
 
 _Thread_local worker *me;
 static _Thread_local int listening, ignoring;

@@ -184,6 +184,10 @@ typedef struct thread thread;
 typedef struct rl_operation rl_operation;  // see Scheduler/operation.h
 
 struct thread {
+    rl_origin origin;
+    uint32_t name;      // see `rl_name`; RL_UNKNOWN: no wish names it
+    uint32_t starts;    // how many threads it has started
+    uint64_t draws_as;  // its origin, as a number
     bool started, finished;
     bool timed, timed_out;          // the wait may time out; it did
     bool asleep;                    // until a thread signals the condition `asleep_on`
@@ -418,11 +422,6 @@ struct laboratory {
 
 extern struct laboratory lab;
 extern _Thread_local worker *me;
-
-/// The address of all starts of threads and tasks. They get their numbers in the order of their
-/// starts, so any two starts are dependent.
-#define ALL_STARTS ((const void *)&rl_all_starts)
-extern const char rl_all_starts;
 
 static inline rl_thread_set set_of(int index) { return (rl_thread_set)1 << index; }
 static inline bool has(rl_thread_set set, int index) {

@@ -65,7 +65,7 @@ static inline bool rl_is_lasting(uint8_t kind) {
 /// Whether a step that announces this may depend on what another step does in the concurrency
 /// runtime.
 static inline bool rl_is_about_tasks(uint8_t kind) {
-    return (kind >= RL_ARRIVE && kind <= RL_SUSPENDED) || kind == RL_START || kind == RL_SEND;
+    return kind >= RL_ARRIVE && kind <= RL_SUSPENDED;
 }
 
 // MARK: - Are two steps dependent?

@@ -52,6 +52,7 @@ struct Execution {
     private(set) var record: UnsafePointer<rl_execution>!
     private(set) var count = 0
     private(set) var threadCount = 0
+    private(set) var names = ThreadNames()
     /// The steps, and one entry more for the end.
     private(set) var steps: UnsafeMutablePointer<Step>
     private(set) var effects: UnsafePointer<rl_effect>
@@ -73,6 +74,7 @@ struct Execution {
         steps.deallocate()
         clocks.deallocate()
         completed.deallocate()
+        names.deallocate()
     }
 
     // MARK: Reading the record
@@ -83,6 +85,7 @@ struct Execution {
         self.record = record
         count = Int(record.pointee.step_count)
         threadCount = Int(record.pointee.thread_count)
+        names.read(record)
         makeRoom()
         readSteps()
         readEffects(late)
@@ -179,6 +182,16 @@ struct Execution {
     }
 
     // MARK: The threads
+
+    /// A choice, with the name of its thread.
+    func named(_ choice: UInt32) -> UInt64 {
+        rl_named_choice(choice, names[Int(rl_chosen_thread(choice))])
+    }
+
+    /// The step that starts a thread; -1 if the scenario begins with it.
+    func start(of thread: Int) -> Int {
+        record.pointee.origins.map { Int($0[thread].step) } ?? -1
+    }
 
     /// The next step of a thread before a step.
     func pending(_ step: Int, _ thread: Int) -> rl_pending {

@@ -53,6 +53,9 @@ struct FewestSwitches {
     /// For each step that reads one of several values: the step that stores the next one, if any.
     private var nextStores: [Int: Int] = [:]
     private var keepsStores = false
+    /// For each step that starts a thread: the one that starts the thread before it. Threads have
+    /// their numbers in the order of their starts, which this keeps.
+    private var earlierStarts: [Int: Int] = [:]
     /// A row for each state, and one more for the state that is being computed.
     private let done: Clock
     /// The states to continue from: the one with the lowest cost last; of equal ones, the one found
@@ -76,6 +79,7 @@ struct FewestSwitches {
         self.execution = execution
         sortSteps()
         findNextStores()
+        findEarlierStarts()
         states.removeAll(keepingCapacity: true)
         open.removeAll(keepingCapacity: true)
         isFull = false
@@ -132,6 +136,16 @@ struct FewestSwitches {
         }
     }
 
+    private mutating func findEarlierStarts() {
+        earlierStarts = [:]
+        var last = -1
+        for thread in 0..<execution.threadCount {
+            let start = execution.start(of: thread)
+            if last >= 0, start > last { earlierStarts[start] = last }
+            last = start
+        }
+    }
+
     private func isOld(_ step: Int, after done: Clock) -> Bool {
         nextStores[step].map { execution.happens($0, before: done) } ?? false
     }
@@ -181,6 +195,7 @@ struct FewestSwitches {
     private func canBeNext(_ thread: Int, after done: Clock) -> Bool {
         guard let step = nextStep(thread, after: done) else { return false }
         if let missed = missed(step), !execution.happens(missed, before: done) { return false }
+        if let start = earlierStarts[step], !execution.happens(start, before: done) { return false }
         let needs = execution.clocks + step * Int(RL_MAX_THREADS)
         for other in 0..<execution.threadCount where other != thread && needs[other] > done[other] {
             return false
@@ -314,7 +329,7 @@ struct FewestSwitches {
         if keepsStores, rl_chosen_store(execution.steps[step].choice) != 0 { return true }
         return blocks.contains { block in
             block.steps.contains {
-                missed(steps[$0]) == step
+                missed(steps[$0]) == step || earlierStarts[steps[$0]] == step
                     || execution.happens(step, before: execution.clock(of: steps[$0]))
             }
         }

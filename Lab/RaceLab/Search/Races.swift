@@ -197,7 +197,7 @@ extension Reduction {
             UInt(execution.pending(second.at, second.thread).pc))
         if second.holder != nil, sequence.count == 1 {
             // A sleeping attempt is no longer made, so this is explored before the attempt sleeps.
-            trees.addFirst(second.choice, to: &nodes[first].wishes)
+            trees.addFirst(execution.named(second.choice), to: &nodes[first].wishes)
             return
         }
         trees.insert(&sequence, into: &nodes[first].wishes, at: first, of: execution, counts.known)

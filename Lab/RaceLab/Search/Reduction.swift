@@ -188,7 +188,9 @@ struct Reduction {
     private mutating func wishForAll(at k: Int) {
         let others = nodes[k].could.enabled & ~(1 << UInt32(execution.steps[k].thread))
         for thread in 0..<UInt32(execution.threadCount) where others >> thread & 1 != 0 {
-            if isPossible(thread, at: k) { trees.add(thread, to: &nodes[k].wishes) }
+            if isPossible(thread, at: k) {
+                trees.add(execution.named(thread), to: &nodes[k].wishes)
+            }
         }
     }
 
@@ -197,7 +199,7 @@ struct Reduction {
     private mutating func wishForRelease(at k: Int) {
         let thread = UInt32(execution.steps[k].thread)
         if nodes[k].explored == 0, isPossible(thread, at: k) {
-            trees.add(thread, to: &nodes[k].wishes)
+            trees.add(execution.named(thread), to: &nodes[k].wishes)
         }
     }
 
@@ -209,10 +211,12 @@ struct Reduction {
         for thread in 0..<UInt32(execution.threadCount) {
             let bit: rl_thread_set = 1 << thread
             if could.time_out & bit != 0 {
-                trees.add(thread | UInt32(RL_TIME_OUT), to: &nodes[k].wishes)
+                let choice = execution.named(thread | UInt32(RL_TIME_OUT))
+                trees.add(choice, to: &nodes[k].wishes)
             }
             if could.spurious & bit != 0 {
-                trees.add(thread | UInt32(RL_SPURIOUS), to: &nodes[k].wishes)
+                let choice = execution.named(thread | UInt32(RL_SPURIOUS))
+                trees.add(choice, to: &nodes[k].wishes)
             }
         }
     }
@@ -224,15 +228,15 @@ struct Reduction {
         var next = 0
         for k in first..<max(first, limit) where record.steps[k].reads != 0 {
             while next < record.value_count, record.values[next].step < k { next += 1 }
-            var choices: ContiguousArray<UInt32> = []
+            var choices: ContiguousArray<UInt64> = []
             while next < record.value_count, record.values[next].step == k {
-                choices.append(record.values[next].choice)
+                choices.append(execution.named(record.values[next].choice))
                 next += 1
             }
-            let thread: rl_thread_set = 1 << UInt32(execution.steps[k].thread)
-            if nodes[k].choosers & thread != 0 { continue }
-            nodes[k].choosers |= thread
-            trees.prefer(choices, of: execution.steps[k].thread, in: &nodes[k].wishes)
+            let thread = Int(execution.steps[k].thread)
+            if nodes[k].choosers >> UInt32(thread) & 1 != 0 { continue }
+            nodes[k].choosers |= 1 << UInt32(thread)
+            trees.prefer(choices, of: execution.names[thread], in: &nodes[k].wishes)
         }
     }
 
@@ -258,8 +262,9 @@ struct Reduction {
             if step.isFailing { nodes[k].exploredEarly |= 1 << UInt32(step.thread) }
             while nodes[k].wishes != 0 {
                 let wish = trees.removeFirst(from: &nodes[k].wishes)
-                guard isPossible(wish.choice, at: k) else { continue }
-                prescribe(wish, at: k, plan)
+                guard let choice = execution.names.choice(wish.choice), isPossible(choice, at: k)
+                else { continue }
+                prescribe(choice, then: wish.child, at: k, plan)
                 return true
             }
         }
@@ -267,21 +272,19 @@ struct Reduction {
     }
 
     private mutating func prescribe(
-        _ wish: rl_wish, at k: Int, _ plan: UnsafeMutablePointer<rl_plan>
+        _ choice: UInt32, then first: UInt32, at k: Int, _ plan: UnsafeMutablePointer<rl_plan>
     ) {
         chosen = k
         for earlier in 0..<k { choices[earlier] = execution.steps[earlier].choice }
-        choices[k] = wish.choice
-        if rl_chosen_way(wish.choice) == UInt8(RL_EARLY),
-            nodes[k].could.early >> UInt32(rl_chosen_thread(wish.choice)) & 1 == 0
-        {
+        choices[k] = choice
+        let own: rl_thread_set = 1 << UInt32(rl_chosen_thread(choice))
+        let way = rl_chosen_way(choice)
+        if way == UInt8(RL_EARLY), nodes[k].could.early & own == 0 {
             // The attempt fails without coming early.
-            choices[k] = UInt32(rl_chosen_thread(wish.choice))
+            choices[k] = UInt32(rl_chosen_thread(choice))
         }
         let sleep = nodes[k].sleep
-        let way = rl_chosen_way(wish.choice)
         let isPlain = way == 0 || way == UInt8(RL_EARLY)
-        let own: rl_thread_set = 1 << UInt32(rl_chosen_thread(wish.choice))
         plan.pointee.choices = UnsafePointer(choices)
         plan.pointee.length = UInt32(k + 1)
         plan.pointee.fingerprint = execution.record.pointee.fingerprints[k]
@@ -293,12 +296,14 @@ struct Reduction {
         plan.pointee.kinds = UnsafePointer(kinds + k * Int(RL_MAX_THREADS))
         if keepsStores { plan.pointee.slept = UnsafePointer(slept + k * Int(RL_MAX_THREADS)) }
         trees.collect {
-            var used: ContiguousArray<UInt32> = [wish.child]
+            var used: ContiguousArray<UInt32> = [first]
             for earlier in 0...k { used.append(nodes[earlier].wishes) }
             return used
         }
         plan.pointee.wishes = UnsafePointer(trees.wishes)
-        plan.pointee.first_wish = wish.child
+        plan.pointee.first_wish = first
+        plan.pointee.names = UnsafePointer(execution.names.known)
+        plan.pointee.name_count = UInt32(execution.names.count)
     }
 }
 

@@ -20,7 +20,7 @@ struct WakeupTrees {
         wishes.deallocate()
     }
 
-    private mutating func wish(for choice: UInt32) -> UInt32 {
+    private mutating func wish(for choice: UInt64) -> UInt32 {
         let fresh = rl_wish(choice: choice, child: 0, next: 0)
         if unused != 0 {
             let index = unused
@@ -49,7 +49,7 @@ struct WakeupTrees {
     }
 
     /// Adds a wish of one step, unless the tree has it already.
-    mutating func add(_ choice: UInt32, to tree: inout UInt32) {
+    mutating func add(_ choice: UInt64, to tree: inout UInt32) {
         var wish = tree
         while wish != 0 {
             if wishes[Int(wish)].choice == choice { return }
@@ -59,7 +59,7 @@ struct WakeupTrees {
     }
 
     /// Moves the wish for a choice to the front, or adds it there.
-    mutating func addFirst(_ choice: UInt32, to tree: inout UInt32) {
+    mutating func addFirst(_ choice: UInt64, to tree: inout UInt32) {
         add(choice, to: &tree)
         var before: UInt32 = 0
         var wish = tree
@@ -79,14 +79,14 @@ struct WakeupTrees {
 
     /// Puts these choices of a thread first, and removes its other wishes for a plain step.
     mutating func prefer(
-        _ choices: ContiguousArray<UInt32>, of thread: UInt8, in tree: inout UInt32
+        _ choices: ContiguousArray<UInt64>, of name: UInt32, in tree: inout UInt32
     ) {
         var kept: ContiguousArray<UInt32> = []
         var preferred = ContiguousArray(repeating: UInt32(0), count: choices.count)
         var wish = tree
         while wish != 0 {
             let choice = wishes[Int(wish)].choice
-            if rl_chosen_thread(choice) != Int32(thread) || rl_chosen_way(choice) != 0 {
+            if rl_chosen_name(choice) != name || rl_chosen_way(rl_choice_of(choice, 0)) != 0 {
                 kept.append(wish)
             } else if let index = choices.firstIndex(of: choice) {
                 preferred[index] = wish
@@ -122,12 +122,12 @@ struct WakeupTrees {
             let wish = wishes[Int(shared)]
             if wish.child == 0 || at + 1 == sequence.count { return }
             if at >= 0 { sequence.remove(at: at) }
-            moved |= 1 << UInt32(rl_chosen_thread(wish.choice))
+            moved |= 1 << UInt32(execution.names.thread(of: wish.choice)!)
             parent = shared
             list = wish.child
         }
         for index in 0..<sequence.count {
-            let fresh = wish(for: sequence.choice(index, in: execution))
+            let fresh = wish(for: execution.named(sequence.choice(index, in: execution)))
             append(fresh, to: &tree, below: parent)
             parent = fresh
         }
@@ -141,7 +141,8 @@ struct WakeupTrees {
     ) -> (wish: UInt32, at: Int) {
         var wish = list
         while wish != 0 {
-            let choice = wishes[Int(wish)].choice
+            defer { wish = wishes[Int(wish)].next }
+            guard let choice = execution.names.choice(wishes[Int(wish)].choice) else { continue }
             let thread = Int(rl_chosen_thread(choice))
             let at = sequence.firstStep(of: thread, in: execution)
             if at >= 0, sequence.choice(at, in: execution) == choice { return (wish, at) }
@@ -149,11 +150,12 @@ struct WakeupTrees {
                 at == StepSequence.notThere && rl_chosen_way(choice) == 0
                 && moved >> UInt32(thread) & 1 == 0
             if isFree, !sequence.isInRuntime(execution), !sequence.misses(thread, execution),
-                sequence.isIndependent(of: execution.pending(node, thread), execution, counts)
+                sequence.isIndependent(
+                    of: execution.pending(max(node, execution.start(of: thread) + 1), thread),
+                    execution, counts)
             {
                 return (wish, at)
             }
-            wish = wishes[Int(wish)].next
         }
         return (0, StepSequence.notThere)
     }

@@ -142,7 +142,7 @@ struct RedundancyTests {
             }
             scenario.outcome { seen.text }
         },
-        Miniature("a queue, a task and a stream", explored: 21) { scenario in
+        Miniature("a queue, a task and a stream", explored: 15) { scenario in
             let (shared, seen, queue) = (Shared(), Seen(), DispatchQueue(label: "queue"))
             let (stream, continuation) = AsyncStream<Int>.makeStream()
             scenario.task("reader") {

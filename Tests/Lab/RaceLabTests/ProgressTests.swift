@@ -37,13 +37,7 @@ struct ProgressTests {
 
     @Test("runs that repeat an interleaving count as runs")
     func redundantRuns() {
-        // Which queue's thread is started first makes no other difference.
-        let describe: (Scenario) -> Void = { scenario in
-            for index in 0..<3 {
-                let (queue, shared) = (DispatchQueue(label: "\(index)"), Shared())
-                scenario.thread("\(index)") { queue.async { shared.value += 1 } }
-            }
-        }
+        let describe = Classic.cacheMakesTwice.describe
         let all = explore(describe)
         #expect(all.coverage == .all && all.redundant > 0)
         let runs = all.explored + all.redundant - 1

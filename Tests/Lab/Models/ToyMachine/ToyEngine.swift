@@ -169,11 +169,13 @@ package final class ToyEngine {
                 while left != 0, thread < 0 {
                     let wish = plan.wishes[Int(left)]
                     left = wish.next
+                    // Every thread is there from the beginning.
+                    let choice = rl_choice_of(wish.choice, Int32(rl_chosen_name(wish.choice)))
                     let isPossible = rl_is_possible(
-                        wish.choice, &nodes[count].could, sleeping, asleepEarly)
+                        choice, &nodes[count].could, sleeping, asleepEarly)
                     guard isPossible else { continue }
-                    thread = Int(rl_chosen_thread(wish.choice))
-                    isEarly = rl_chosen_way(wish.choice) != 0 && !machine.fails(thread)
+                    thread = Int(rl_chosen_thread(choice))
+                    isEarly = rl_chosen_way(choice) != 0 && !machine.fails(thread)
                     wishes = wish.child
                 }
                 nodes[count].wishes = left
