@@ -191,16 +191,13 @@ struct RedundancyTests {
 /// The cost of an exploration: with reduction, one run for each interleaving that it reports.
 @Suite("Cost", .needsTheLab)
 struct CostTests {
-    /// A writer after two readers costs one more run for each reader.
-    private static let withReaders = [Classic.cacheMakesTwice.name, Classic.cacheLooksAgain.name]
-
     @Test("no run of a classic repeats another one's interleaving", arguments: Classic.all)
     func classics(_ classic: Classic) {
         let exploration = classic.exploration {
             $0.reduction = true
             $0.memory = .sequentiallyConsistent
         }
-        #expect(exploration.redundant <= (Self.withReaders.contains(classic.name) ? 2 : 0))
+        #expect(exploration.redundant == 0, "\(exploration.redundant)")
     }
 
     /// A loop that reads an old value once more is begun, and then found to repeat itself.

@@ -37,7 +37,11 @@ struct ProgressTests {
 
     @Test("runs that repeat an interleaving count as runs")
     func redundantRuns() {
-        let describe = Classic.cacheMakesTwice.describe
+        let describe: (Scenario) -> Void = { scenario in
+            let (shared, queue) = (Shared(), DispatchQueue(label: "q", attributes: .concurrent))
+            scenario.thread("reader") { queue.sync { queue.sync { _ = shared.value } } }
+            scenario.thread("writer") { queue.async(flags: .barrier) { shared.value += 1 } }
+        }
         let all = explore(describe)
         #expect(all.coverage == .all && all.redundant > 0)
         let runs = all.explored + all.redundant - 1
