@@ -53,9 +53,6 @@ struct FewestSwitches {
     /// For each step that reads one of several values: the step that stores the next one, if any.
     private var nextStores: [Int: Int] = [:]
     private var keepsStores = false
-    /// For each step that starts a thread: the one that starts the thread before it. Threads have
-    /// their numbers in the order of their starts, which this keeps.
-    private var earlierStarts: [Int: Int] = [:]
     /// A row for each state, and one more for the state that is being computed.
     private let done: Clock
     /// The states to continue from: the one with the lowest cost last; of equal ones, the one found
@@ -79,7 +76,6 @@ struct FewestSwitches {
         self.execution = execution
         sortSteps()
         findNextStores()
-        findEarlierStarts()
         states.removeAll(keepingCapacity: true)
         open.removeAll(keepingCapacity: true)
         isFull = false
@@ -136,14 +132,12 @@ struct FewestSwitches {
         }
     }
 
-    private mutating func findEarlierStarts() {
-        earlierStarts = [:]
-        var last = -1
-        for thread in 0..<execution.threadCount {
-            let start = execution.start(of: thread)
-            if last >= 0, start > last { earlierStarts[start] = last }
-            last = start
-        }
+    /// If a step starts a thread: the step that starts the thread before that one, if any. Threads
+    /// have their numbers in the order of their starts, which this search keeps.
+    private func earlierStart(_ step: Int) -> Int? {
+        let started = (0..<execution.threadCount).first { execution.start(of: $0) == step }
+        guard let started, execution.start(of: started - 1) >= 0 else { return nil }
+        return execution.start(of: started - 1)
     }
 
     private func isOld(_ step: Int, after done: Clock) -> Bool {
@@ -195,7 +189,7 @@ struct FewestSwitches {
     private func canBeNext(_ thread: Int, after done: Clock) -> Bool {
         guard let step = nextStep(thread, after: done) else { return false }
         if let missed = missed(step), !execution.happens(missed, before: done) { return false }
-        if let start = earlierStarts[step], !execution.happens(start, before: done) { return false }
+        if let start = earlierStart(step), !execution.happens(start, before: done) { return false }
         let needs = execution.clocks + step * Int(RL_MAX_THREADS)
         for other in 0..<execution.threadCount where other != thread && needs[other] > done[other] {
             return false
@@ -329,7 +323,7 @@ struct FewestSwitches {
         if keepsStores, rl_chosen_store(execution.steps[step].choice) != 0 { return true }
         return blocks.contains { block in
             block.steps.contains {
-                missed(steps[$0]) == step || earlierStarts[steps[$0]] == step
+                missed(steps[$0]) == step || earlierStart(steps[$0]) == step
                     || execution.happens(step, before: execution.clock(of: steps[$0]))
             }
         }

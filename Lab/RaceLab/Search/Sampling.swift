@@ -38,24 +38,10 @@ struct Sampling {
             threads: max(sample.threads, Int(run.pointee.thread_count)),
             steps: max(sample.steps, Int(run.pointee.step_count)))
         guard method == .selectivelyUniform else { return }
-        learnStarters(from: run)
-        learnPlaces(from: run)
-    }
-
-    private mutating func learnStarters(from run: UnsafePointer<rl_execution>) {
-        for thread in starters.indices { starters[thread] = -1 }
-        var hasSteps: rl_thread_set = 0
-        for k in 0..<Int(run.pointee.step_count) {
-            let step = run.pointee.steps[k]
-            let thread = Int(step.thread)
-            defer { hasSteps |= 1 << UInt32(thread) }
-            guard hasSteps >> UInt32(thread) & 1 == 0 else { continue }
-            let orders = UnsafeBufferPointer(
-                start: run.pointee.orders, count: Int(run.pointee.order_count))
-            let order = orders.first { Int($0.thread) == thread && Int($0.to) == k }
-            guard let order else { continue }
-            starters[thread] = Int8(run.pointee.steps[Int(order.from)].thread)
+        for thread in 0..<Int(run.pointee.thread_count) {
+            starters[thread] = Int8(run.pointee.origins[thread].starter)
         }
+        learnPlaces(from: run)
     }
 
     private mutating func learnPlaces(from run: UnsafePointer<rl_execution>) {

@@ -8,7 +8,6 @@ struct ThreadNames {
     private(set) var known = UnsafeMutablePointer<rl_name>.allocate(capacity: 0)
     private(set) var count = 0
     private var capacity = 0
-    private var indexes: [SIMD2<UInt32>: Int] = [:]
     /// Of the threads of the last run.
     private var names: ContiguousArray<UInt32> = []
 
@@ -26,19 +25,20 @@ struct ThreadNames {
 
     private mutating func name(of thread: Int, _ origin: rl_origin?) -> UInt32 {
         guard let origin, origin.starter >= 0 else { return UInt32(thread) }
-        let key = SIMD2(names[Int(origin.starter)], origin.nth)
-        let index = indexes[key] ?? count
-        if index == count { add(key) }
-        return UInt32(index) + UInt32(RL_MAX_THREADS)
+        let starter = names[Int(origin.starter)]
+        let index = (0..<count).first {
+            known[$0].starter == starter && known[$0].nth == origin.nth
+        }
+        if index == nil { add(rl_name(starter: starter, nth: origin.nth)) }
+        return UInt32(index ?? count - 1) + UInt32(RL_MAX_THREADS)
     }
 
-    private mutating func add(_ key: SIMD2<UInt32>) {
+    private mutating func add(_ name: rl_name) {
         if count == capacity {
             capacity = max(64, 2 * capacity)
             known = grown(known, from: count, to: capacity)
         }
-        known[count] = rl_name(starter: key.x, nth: key.y)
-        indexes[key] = count
+        known[count] = name
         count += 1
     }
 
