@@ -132,14 +132,6 @@ struct FewestSwitches {
         }
     }
 
-    /// If a step starts a thread: the step that starts the thread before that one, if any. Threads
-    /// have their numbers in the order of their starts, which this search keeps.
-    private func earlierStart(_ step: Int) -> Int? {
-        let started = (0..<execution.threadCount).first { execution.start(of: $0) == step }
-        guard let started, execution.start(of: started - 1) >= 0 else { return nil }
-        return execution.start(of: started - 1)
-    }
-
     private func isOld(_ step: Int, after done: Clock) -> Bool {
         nextStores[step].map { execution.happens($0, before: done) } ?? false
     }
@@ -189,7 +181,6 @@ struct FewestSwitches {
     private func canBeNext(_ thread: Int, after done: Clock) -> Bool {
         guard let step = nextStep(thread, after: done) else { return false }
         if let missed = missed(step), !execution.happens(missed, before: done) { return false }
-        if let start = earlierStart(step), !execution.happens(start, before: done) { return false }
         let needs = execution.clocks + step * Int(RL_MAX_THREADS)
         for other in 0..<execution.threadCount where other != thread && needs[other] > done[other] {
             return false
@@ -287,14 +278,32 @@ struct FewestSwitches {
         var blocks = blocks(to: end)
         postpone(&blocks)
         let order = blocks.flatMap { block in block.steps.map { steps[$0] } }
-        guard keepsStores else { return order.map { execution.steps[$0].choice } }
+        let numbers = numbers(in: order)
+        let choices = order.map { step in
+            let (choice, thread) = (execution.steps[step].choice, execution.steps[step].thread)
+            return choice & ~UInt32(thread) | numbers[Int(thread)]
+        }
+        guard keepsStores else { return choices }
         // A schedule says what a step reads only where that is an old value.
         var made: Set<Int> = []
-        return order.map { step in
+        return zip(order, choices).map { step, choice in
             made.insert(step)
             let isOld = nextStores[step].map(made.contains) ?? false
-            return execution.steps[step].choice & (isOld ? .max : (1 << RL_STORE_SHIFT) - 1)
+            return choice & (isOld ? .max : (1 << RL_STORE_SHIFT) - 1)
         }
+    }
+
+    /// The numbers of the threads if the steps are made in this order: that of their starts.
+    private func numbers(in order: [Int]) -> [UInt32] {
+        var numbers = Array(0..<UInt32(execution.threadCount))
+        var next = UInt32(numbers.indices.count { execution.start(of: $0) < 0 })
+        for step in order {
+            for thread in numbers.indices where execution.start(of: thread) == step {
+                numbers[thread] = next
+                next += 1
+            }
+        }
+        return numbers
     }
 
     private func blocks(to end: Int) -> [Block] {
@@ -323,7 +332,7 @@ struct FewestSwitches {
         if keepsStores, rl_chosen_store(execution.steps[step].choice) != 0 { return true }
         return blocks.contains { block in
             block.steps.contains {
-                missed(steps[$0]) == step || earlierStart(steps[$0]) == step
+                missed(steps[$0]) == step
                     || execution.happens(step, before: execution.clock(of: steps[$0]))
             }
         }

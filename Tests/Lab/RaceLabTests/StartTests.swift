@@ -88,8 +88,6 @@ struct StartTests {
         }
     }
 
-    /// The threads of a schedule have numbers in the order of their starts. A schedule in which
-    /// fewer threads are preempted must not change that order.
     @Test("have the order of a schedule, which can be replayed", arguments: Way.allCases, 0..<6)
     func replay(_ way: Way, order: Int) throws {
         let orders = ["0 1 2", "0 2 1", "1 0 2", "1 2 0", "2 0 1", "2 1 0"]
@@ -107,5 +105,25 @@ struct StartTests {
         #expect(trace.findings.map(\.reason) == ["'\(orders[order])': an order"])
         let starts = trace.steps.filter { $0.thread > 2 }.map(\.thread)
         #expect(Set(starts) == [3, 4, 5])
+    }
+
+    /// It is computed from one in which the first thread is preempted after its start. There the
+    /// started threads have other numbers.
+    @Test("do not keep a counterexample from being the smallest", arguments: Way.allCases)
+    func smallest(_ way: Way) throws {
+        let exploration = explore { scenario in
+            let (seen, lock) = (Seen(), NSLock())
+            for index in 0..<2 {
+                scenario.thread("\(index)") {
+                    way.start { for _ in 0..<index { lock.withLock {} } }
+                    lock.withLock { seen.note("\(index)") }
+                }
+            }
+            scenario.outcome { seen.text }
+            scenario.expect("0 1", .acceptable, "the order of the threads")
+        }
+        let trace = try #require(try exploration.counterexample())
+        let threads = trace.steps.map(\.thread).filter { $0 < 2 }
+        #expect(threads == threads.sorted(by: >), "\(trace.scheduleText)")
     }
 }
