@@ -6,14 +6,13 @@
 
 #include "Model/happens_before.h"
 #include "Platform/recording.h"
+#include "State/inputs.h"
 
 void rl_make_thread(int index) {
     thread *t = &lab.threads[index];
     const thread before = *t;
     *t = (thread){
-        .origin = {.starter = NO_THREAD, .step = -1},
-        .name = (uint32_t)index,
-        .draws_as = (uint64_t)index + 1,
+        .origin = {.name = (uint64_t)index + 1, .starter = NO_THREAD, .step = -1},
         .joins = NO_THREAD,
         .told_in = UINT32_MAX,
         .last_step = -1,
@@ -39,24 +38,17 @@ void rl_make_thread(int index) {
     t->advanced_at = 0;
 }
 
-static uint32_t name_of(const rl_origin *origin) {
-    const uint32_t starter = lab.threads[origin->starter].name;
-    for (uint32_t k = 0; lab.current && k < lab.current->name_count; k++) {
-        const rl_name *name = &lab.current->names[k];
-        if (name->starter == starter && name->nth == origin->nth) return RL_MAX_THREADS + k;
-    }
-    return RL_UNKNOWN;
-}
-
 int rl_add_thread(void) {
     if (lab.thread_count == RL_MAX_THREADS) rl_end_run_with_too_many_threads();
     const int index = lab.thread_count++;
     if (rl_recording) rl_recording->thread_count = (uint32_t)lab.thread_count;
     rl_make_thread(index);
-    thread *t = &lab.threads[index], *starter = my_thread();
-    t->origin = (rl_origin){me->thread, ++starter->starts, (int32_t)lab.step_count - 1};
-    t->name = name_of(&t->origin);
-    t->draws_as = (starter->draws_as + t->origin.nth) * 0x9E3779B97F4A7C15ull;
+    thread *starter = my_thread();
+    lab.threads[index].origin = (rl_origin){
+        .name = rl_mix(rl_mix(starter->origin.name) + ++starter->starts),
+        .starter = me->thread,
+        .step = (int32_t)lab.step_count - 1,
+    };
     return index;
 }
 

@@ -87,9 +87,9 @@ void rl_fall_asleep_at_branch(void) {
     if (lab.current->slept) memcpy(lab.slept, lab.current->slept, sizeof lab.slept);
 }
 
-static int thread_named(uint32_t name) {
+static int thread_named(uint64_t name) {
     for (int i = 0; i < lab.thread_count; i++)
-        if (lab.threads[i].name == name) return i;
+        if (lab.threads[i].origin.name == name) return i;
     return NO_THREAD;
 }
 
@@ -98,9 +98,9 @@ int64_t rl_wished_choice(void) {
     while (n->wishes) {
         const rl_wish *wish = &lab.current->wishes[n->wishes];
         n->wishes = wish->next;
-        const int thread = thread_named(rl_chosen_name(wish->choice));
+        const int thread = thread_named(wish->choice.name);
         if (thread == NO_THREAD) continue;
-        const uint32_t choice = rl_choice_of(wish->choice, thread);
+        const uint32_t choice = wish->choice.of_thread_0 | (uint32_t)thread;
         if (!rl_is_possible(choice, &n->could, n->sleeping, n->asleep_early)) continue;
         execution.wishes = wish->child;
         return choice;

@@ -27,8 +27,7 @@ void rl_forget_inputs(void) {
     lab.jumps = 0;
 }
 
-/// Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
-static uint64_t mix(uint64_t z) {
+uint64_t rl_mix(uint64_t z) {
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
     return z ^ (z >> 31);
@@ -38,10 +37,10 @@ void rl_draw(void *memory, size_t size) {
     lab.summary.has_random_numbers = true;
     const bool is_between_runs = me->thread == NO_THREAD;
     uint64_t *count = is_between_runs ? &draws_between_runs : &lab.threads[me->thread].draws;
-    const uint64_t by = is_between_runs ? 0 : lab.threads[me->thread].draws_as;
-    const uint64_t sequence = mix(lab.scenario->seed * 64 + by + 1);
+    const uint64_t by = is_between_runs ? 0 : lab.threads[me->thread].origin.name;
+    const uint64_t sequence = rl_mix(lab.scenario->seed * 64 + by + 1);
     for (size_t done = 0; done < size; done += sizeof(uint64_t)) {
-        const uint64_t number = mix(sequence + ++*count * 0x9E3779B97F4A7C15ull);
+        const uint64_t number = rl_mix(sequence + ++*count * 0x9E3779B97F4A7C15ull);
         const size_t rest = size - done;
         memcpy((char *)memory + done, &number, rest < sizeof number ? rest : sizeof number);
     }

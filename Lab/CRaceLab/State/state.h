@@ -185,9 +185,7 @@ typedef struct rl_operation rl_operation;  // see Scheduler/operation.h
 
 struct thread {
     rl_origin origin;
-    uint32_t name;      // see `rl_name`; RL_UNKNOWN: no wish names it
-    uint32_t starts;    // how many threads it has started
-    uint64_t draws_as;  // its origin, as a number
+    uint32_t starts;  // how many threads it has started
     bool started, finished;
     bool timed, timed_out;          // the wait may time out; it did
     bool asleep;                    // until a thread signals the condition `asleep_on`

@@ -55,10 +55,10 @@ typedef struct {
 #define RL_UNKNOWN UINT32_MAX
 
 /// Where a thread comes from. Two runs that make independent steps in different orders number their
-/// threads differently, but this stays the same.
+/// threads differently, but the name stays the same.
 typedef struct {
+    uint64_t name;    // a hash of its starter's name, and of whether it is its first one, …
     int32_t starter;  // the thread that has started it, or -1: the scenario begins with it …
-    uint32_t nth;     // … as its first one, its second one, …
     int32_t step;     // … in this step
 } rl_origin;
 
@@ -110,7 +110,7 @@ static inline int32_t rl_change(const rl_counted_object *object, int thread) {
 struct rl_execution {
     rl_status status;
     int thread_count;
-    const rl_origin *origins;  // of each thread; NULL: the scenario begins with all of them
+    const rl_origin *origins;  // of each thread
     rl_thread_set tasks, finished;
     uint32_t step_count;
     uint32_t prescribed;  // how many of the steps were prescribed
@@ -135,27 +135,15 @@ struct rl_execution {
 
 // MARK: - From the search to the engine
 
-/// The name of a thread: the same in all runs. A scenario's thread is named by its number, and the
-/// thread that is described by the element `k` of a plan's `names` by RL_MAX_THREADS + k.
+/// A choice in whatever run.
 typedef struct {
-    uint32_t starter, nth;  // the name of the thread that starts it; see `rl_origin`
-} rl_name;
-
-/// A choice, with the name of the thread instead of its number.
-static inline uint64_t rl_named_choice(uint32_t choice, uint32_t name) {
-    return (uint64_t)name << 32 | (choice & ~(uint32_t)rl_chosen_thread(choice));
-}
-
-static inline uint32_t rl_chosen_name(uint64_t named) { return (uint32_t)(named >> 32); }
-
-/// The same choice in a run in which the thread has this number.
-static inline uint32_t rl_choice_of(uint64_t named, int thread) {
-    return (uint32_t)named | (uint32_t)thread;
-}
+    uint64_t name;         // of the thread, see `rl_origin`
+    uint32_t of_thread_0;  // the same choice, if the thread had this number
+} rl_named_choice;
 
 /// A choice to explore, and what to explore after it: a node of a wakeup tree. Number 0 is no wish.
 typedef struct {
-    uint64_t choice;       // see `rl_named_choice`
+    rl_named_choice choice;
     uint32_t child, next;  // the first wish for the next step; the next one for this step
 } rl_wish;
 
@@ -177,6 +165,4 @@ struct rl_plan {
     struct rl_sampler *sampler;
     const rl_wish *wishes;
     uint32_t first_wish;
-    const rl_name *names;
-    uint32_t name_count;
 };

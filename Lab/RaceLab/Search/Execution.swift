@@ -52,7 +52,6 @@ struct Execution {
     private(set) var record: UnsafePointer<rl_execution>!
     private(set) var count = 0
     private(set) var threadCount = 0
-    private(set) var names = ThreadNames()
     /// The steps, and one entry more for the end.
     private(set) var steps: UnsafeMutablePointer<Step>
     private(set) var effects: UnsafePointer<rl_effect>
@@ -74,7 +73,6 @@ struct Execution {
         steps.deallocate()
         clocks.deallocate()
         completed.deallocate()
-        names.deallocate()
     }
 
     // MARK: Reading the record
@@ -85,7 +83,6 @@ struct Execution {
         self.record = record
         count = Int(record.pointee.step_count)
         threadCount = Int(record.pointee.thread_count)
-        names.read(record)
         makeRoom()
         readSteps()
         readEffects(late)
@@ -183,15 +180,27 @@ struct Execution {
 
     // MARK: The threads
 
-    /// A choice, with the name of its thread.
-    func named(_ choice: UInt32) -> UInt64 {
-        rl_named_choice(choice, names[Int(rl_chosen_thread(choice))])
+    /// What is the same in all runs, in which threads have other numbers.
+    func name(of thread: Int) -> UInt64 { record.pointee.origins[thread].name }
+
+    /// The number of a thread in this run; `nil` if it has no such thread.
+    func thread(named name: UInt64) -> Int? {
+        (0..<threadCount).first { self.name(of: $0) == name }
+    }
+
+    func named(_ choice: UInt32) -> rl_named_choice {
+        let thread = rl_chosen_thread(choice)
+        return rl_named_choice(
+            name: name(of: Int(thread)), of_thread_0: choice & ~UInt32(thread))
+    }
+
+    /// The choice in this run; `nil` if it has no such thread.
+    func choice(_ named: rl_named_choice) -> UInt32? {
+        thread(named: named.name).map { named.of_thread_0 | UInt32($0) }
     }
 
     /// The step that starts a thread; -1 if the scenario begins with it.
-    func start(of thread: Int) -> Int {
-        record.pointee.origins.map { Int($0[thread].step) } ?? -1
-    }
+    func start(of thread: Int) -> Int { Int(record.pointee.origins[thread].step) }
 
     /// The next step of a thread before a step.
     func pending(_ step: Int, _ thread: Int) -> rl_pending {

@@ -228,7 +228,7 @@ struct Reduction {
         var next = 0
         for k in first..<max(first, limit) where record.steps[k].reads != 0 {
             while next < record.value_count, record.values[next].step < k { next += 1 }
-            var choices: ContiguousArray<UInt64> = []
+            var choices: ContiguousArray<rl_named_choice> = []
             while next < record.value_count, record.values[next].step == k {
                 choices.append(execution.named(record.values[next].choice))
                 next += 1
@@ -236,7 +236,7 @@ struct Reduction {
             let thread = Int(execution.steps[k].thread)
             if nodes[k].choosers >> UInt32(thread) & 1 != 0 { continue }
             nodes[k].choosers |= 1 << UInt32(thread)
-            trees.prefer(choices, of: execution.names[thread], in: &nodes[k].wishes)
+            trees.prefer(choices, of: execution.name(of: thread), in: &nodes[k].wishes)
         }
     }
 
@@ -262,7 +262,7 @@ struct Reduction {
             if step.isFailing { nodes[k].exploredEarly |= 1 << UInt32(step.thread) }
             while nodes[k].wishes != 0 {
                 let wish = trees.removeFirst(from: &nodes[k].wishes)
-                guard let choice = execution.names.choice(wish.choice), isPossible(choice, at: k)
+                guard let choice = execution.choice(wish.choice), isPossible(choice, at: k)
                 else { continue }
                 prescribe(choice, then: wish.child, at: k, plan)
                 return true
@@ -302,8 +302,6 @@ struct Reduction {
         }
         plan.pointee.wishes = UnsafePointer(trees.wishes)
         plan.pointee.first_wish = first
-        plan.pointee.names = UnsafePointer(execution.names.known)
-        plan.pointee.name_count = UInt32(execution.names.count)
     }
 }
 

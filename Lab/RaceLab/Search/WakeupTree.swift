@@ -1,5 +1,11 @@
 import CRaceLab
 
+extension rl_named_choice: Equatable {
+    public static func == (left: rl_named_choice, right: rl_named_choice) -> Bool {
+        left.name == right.name && left.of_thread_0 == right.of_thread_0
+    }
+}
+
 /// The wakeup trees of all nodes, in one buffer, where the engine reads those of the next run.
 ///
 /// A tree is identified by the index of its first wish; 0 is the empty tree.
@@ -20,7 +26,7 @@ struct WakeupTrees {
         wishes.deallocate()
     }
 
-    private mutating func wish(for choice: UInt64) -> UInt32 {
+    private mutating func wish(for choice: rl_named_choice) -> UInt32 {
         let fresh = rl_wish(choice: choice, child: 0, next: 0)
         if unused != 0 {
             let index = unused
@@ -49,7 +55,7 @@ struct WakeupTrees {
     }
 
     /// Adds a wish of one step, unless the tree has it already.
-    mutating func add(_ choice: UInt64, to tree: inout UInt32) {
+    mutating func add(_ choice: rl_named_choice, to tree: inout UInt32) {
         var wish = tree
         while wish != 0 {
             if wishes[Int(wish)].choice == choice { return }
@@ -59,7 +65,7 @@ struct WakeupTrees {
     }
 
     /// Moves the wish for a choice to the front, or adds it there.
-    mutating func addFirst(_ choice: UInt64, to tree: inout UInt32) {
+    mutating func addFirst(_ choice: rl_named_choice, to tree: inout UInt32) {
         add(choice, to: &tree)
         var before: UInt32 = 0
         var wish = tree
@@ -79,14 +85,14 @@ struct WakeupTrees {
 
     /// Puts these choices of a thread first, and removes its other wishes for a plain step.
     mutating func prefer(
-        _ choices: ContiguousArray<UInt64>, of name: UInt32, in tree: inout UInt32
+        _ choices: ContiguousArray<rl_named_choice>, of name: UInt64, in tree: inout UInt32
     ) {
         var kept: ContiguousArray<UInt32> = []
         var preferred = ContiguousArray(repeating: UInt32(0), count: choices.count)
         var wish = tree
         while wish != 0 {
             let choice = wishes[Int(wish)].choice
-            if rl_chosen_name(choice) != name || rl_chosen_way(rl_choice_of(choice, 0)) != 0 {
+            if choice.name != name || rl_chosen_way(choice.of_thread_0) != 0 {
                 kept.append(wish)
             } else if let index = choices.firstIndex(of: choice) {
                 preferred[index] = wish
@@ -122,7 +128,7 @@ struct WakeupTrees {
             let wish = wishes[Int(shared)]
             if wish.child == 0 || at + 1 == sequence.count { return }
             if at >= 0 { sequence.remove(at: at) }
-            moved |= 1 << UInt32(execution.names.thread(of: wish.choice)!)
+            moved |= 1 << UInt32(execution.thread(named: wish.choice.name)!)
             parent = shared
             list = wish.child
         }
@@ -142,7 +148,7 @@ struct WakeupTrees {
         var wish = list
         while wish != 0 {
             defer { wish = wishes[Int(wish)].next }
-            guard let choice = execution.names.choice(wishes[Int(wish)].choice) else { continue }
+            guard let choice = execution.choice(wishes[Int(wish)].choice) else { continue }
             let thread = Int(rl_chosen_thread(choice))
             let at = sequence.firstStep(of: thread, in: execution)
             if at >= 0, sequence.choice(at, in: execution) == choice { return (wish, at) }
@@ -179,7 +185,7 @@ struct WakeupTrees {
             if isUsed[wish] {
                 kept += 1
             } else {
-                wishes[wish] = rl_wish(choice: 0, child: 0, next: unused)
+                wishes[wish] = rl_wish(choice: rl_named_choice(), child: 0, next: unused)
                 unused = UInt32(wish)
             }
         }

@@ -88,6 +88,25 @@ struct StartTests {
         }
     }
 
+    @Test("leave each started thread other random numbers than the rest")
+    func distinctNumbers() {
+        let exploration = explore { scenario in
+            let (seen, lock) = (Seen(), NSLock())
+            for index in 0..<2 {
+                scenario.thread("\(index)") {
+                    for _ in 0..<2 {
+                        Thread.detachNewThread {
+                            let number = UInt64.random(in: 0 ... .max)
+                            lock.withLock { seen.note("\(number)") }
+                        }
+                    }
+                }
+            }
+            scenario.outcome { "\(Set(seen.text.split(separator: " ")).count) numbers" }
+        }
+        #expect(Array(exploration.outcomes.keys) == ["4 numbers"])
+    }
+
     @Test("have the order of a schedule, which can be replayed", arguments: Way.allCases, 0..<6)
     func replay(_ way: Way, order: Int) throws {
         let orders = ["0 1 2", "0 2 1", "1 0 2", "1 2 0", "2 0 1", "2 1 0"]

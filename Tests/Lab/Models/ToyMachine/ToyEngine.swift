@@ -54,6 +54,7 @@ package final class ToyEngine {
     private let objects = UnsafeMutablePointer<rl_counted_object>.allocate(capacity: 2)
     private let countings = UnsafeMutablePointer<rl_counting>.allocate(capacity: 2 * most)
     private var countingCount = 0
+    private let origins = UnsafeMutablePointer<rl_origin>.allocate(capacity: row)
     private var sleeping: rl_thread_set = 0
     private var asleepEarly: rl_thread_set = 0
     private let sleepers = UnsafeMutablePointer<rl_sleeper>.allocate(capacity: row)
@@ -76,6 +77,11 @@ package final class ToyEngine {
         fingerprints.initialize(repeating: 0, count: Self.most)
         objects.initialize(repeating: rl_counted_object(), count: 2)
         countings.initialize(repeating: rl_counting(), count: 2 * Self.most)
+        // Every thread is there from the beginning.
+        for thread in 0..<Self.row {
+            let origin = rl_origin(name: UInt64(thread), starter: -1, step: -1)
+            (origins + thread).initialize(to: origin)
+        }
         sleepers.initialize(repeating: rl_sleeper(), count: Self.row)
     }
 
@@ -88,6 +94,7 @@ package final class ToyEngine {
         fingerprints.deallocate()
         objects.deallocate()
         countings.deallocate()
+        origins.deallocate()
         sleepers.deallocate()
     }
 
@@ -169,8 +176,7 @@ package final class ToyEngine {
                 while left != 0, thread < 0 {
                     let wish = plan.wishes[Int(left)]
                     left = wish.next
-                    // Every thread is there from the beginning.
-                    let choice = rl_choice_of(wish.choice, Int32(rl_chosen_name(wish.choice)))
+                    let choice = wish.choice.of_thread_0 | UInt32(wish.choice.name)
                     let isPossible = rl_is_possible(
                         choice, &nodes[count].could, sleeping, asleepEarly)
                     guard isPossible else { continue }
@@ -318,6 +324,7 @@ package final class ToyEngine {
     private func record(_ count: Int, _ effectCount: Int, _ limit: UInt32, _ threadCount: Int) {
         execution.status = RL_COMPLETE
         execution.thread_count = Int32(threadCount)
+        execution.origins = UnsafePointer(origins)
         execution.step_count = UInt32(count)
         execution.prescribed = plan.length
         execution.limit = limit
