@@ -24,8 +24,6 @@ struct FewestSwitches {
         var cost: UInt64
         /// The previous state; -1: none.
         var from: Int
-        /// Where it is in the table.
-        var slot: Int
     }
 
     /// Consecutive steps of one thread.
@@ -40,7 +38,6 @@ struct FewestSwitches {
     /// Enough for hundreds of steps. Beyond that the search gives up, and the interleaving is shown
     /// as it was run.
     private static let mostStates = 4096
-    private static let tableSize = 4 * mostStates
     private static let preemption: UInt64 = 1 << 32
     private static let oldValue: UInt64 = 1 << 48
 
@@ -58,9 +55,8 @@ struct FewestSwitches {
     /// The states to continue from: the one with the lowest cost last; of equal ones, the one found
     /// first.
     private var open = ContiguousArray<Int>()
-    /// The states by hash. A slot may contain the number of a state of an earlier search: clearing
-    /// the table for each search would take longer than most searches.
-    private var table = ContiguousArray<Int>(repeating: 0, count: tableSize)
+    /// The best path to each state.
+    private var known: [[UInt32]: Int] = [:]
     private var isFull = false
 
     init() {
@@ -77,6 +73,7 @@ struct FewestSwitches {
         sortSteps()
         findNextStores()
         states.removeAll(keepingCapacity: true)
+        known.removeAll(keepingCapacity: true)
         open.removeAll(keepingCapacity: true)
         isFull = false
         let start = row(0)
@@ -91,7 +88,7 @@ struct FewestSwitches {
                     switches: UInt32(state.cost % Self.preemption), steps: UInt32(execution.count))
                 return Interleaving(choices: choices(to: index), size: size)
             }
-            if table[state.slot] == index { reachAll(from: index) }
+            if known[key(index, last: state.last)] == index { reachAll(from: index) }
         }
         return nil
     }
@@ -139,12 +136,7 @@ struct FewestSwitches {
     private func row(_ index: Int) -> Clock { done + index * Int(RL_MAX_THREADS) }
 
     private func isEnd(_ index: Int) -> Bool {
-        let done = row(index)
-        for thread in 0..<execution.threadCount
-        where first[thread] + Int(done[thread]) < first[thread + 1] {
-            return false
-        }
-        return true
+        (0..<execution.threadCount).allSatisfy { nextStep($0, after: row(index)) == nil }
     }
 
     // MARK: The steps that can be next
@@ -161,9 +153,7 @@ struct FewestSwitches {
         var k = step
         while k > 0, execution.steps[k - 1].thread != thread {
             k -= 1
-            guard rl_chosen_way(execution.steps[k].choice) == UInt8(RL_EARLY) else {
-                continue
-            }
+            guard rl_chosen_way(execution.steps[k].choice) == UInt8(RL_EARLY) else { continue }
             let isBeforeIt = execution.record.pointee.steps[k].before == thread
             if isBeforeIt, !execution.happens(k, before: done) { return true }
         }
@@ -190,31 +180,9 @@ struct FewestSwitches {
 
     // MARK: States
 
-    /// The place in the table of the state in the row after the last state.
-    private func slot(last: Int) -> Int {
-        let fresh = row(states.count)
-        var hash = UInt64(last + 1)
-        for thread in 0..<execution.threadCount {
-            hash = (hash ^ UInt64(fresh[thread])) &* 0x9E37_79B9_7F4A_7C15
-        }
-        var at = Int(hash >> 40) % Self.tableSize
-        while let known = state(in: at) {
-            if states[known].last == last, isEqual(row(known), fresh) { break }
-            at = (at + 1) % Self.tableSize
-        }
-        return at
-    }
-
-    private func isEqual(_ left: Clock, _ right: Clock) -> Bool {
-        for thread in 0..<execution.threadCount where left[thread] != right[thread] {
-            return false
-        }
-        return true
-    }
-
-    private func state(in slot: Int) -> Int? {
-        let index = table[slot]
-        return index < states.count && states[index].slot == slot ? index : nil
+    /// The state in a row.
+    private func key(_ index: Int, last: Int) -> [UInt32] {
+        UnsafeBufferPointer(start: row(index), count: execution.threadCount) + [UInt32(last + 1)]
     }
 
     private func isBefore(_ left: Int, _ right: Int) -> Bool {
@@ -233,14 +201,14 @@ struct FewestSwitches {
 
     /// Adds a path to the state in the row after the last state, unless a known path costs no more.
     private mutating func reach(last: Int, cost: UInt64, from: Int) {
-        let slot = slot(last: last)
-        if let known = state(in: slot), states[known].cost <= cost { return }
+        let key = key(states.count, last: last)
+        if let known = known[key], states[known].cost <= cost { return }
         guard states.count < Self.mostStates else {
             isFull = true
             return
         }
-        table[slot] = states.count
-        states.append(State(last: last, cost: cost, from: from, slot: slot))
+        known[key] = states.count
+        states.append(State(last: last, cost: cost, from: from))
         push(states.count - 1)
     }
 

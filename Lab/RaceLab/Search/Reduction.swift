@@ -209,14 +209,9 @@ struct Reduction {
         let could = nodes[k].could
         guard could.time_out | could.spurious != 0 else { return }
         for thread in 0..<UInt32(execution.threadCount) {
-            let bit: rl_thread_set = 1 << thread
-            if could.time_out & bit != 0 {
-                let choice = execution.named(thread | UInt32(RL_TIME_OUT))
-                trees.add(choice, to: &nodes[k].wishes)
-            }
-            if could.spurious & bit != 0 {
-                let choice = execution.named(thread | UInt32(RL_SPURIOUS))
-                trees.add(choice, to: &nodes[k].wishes)
+            for (threads, way) in [(could.time_out, RL_TIME_OUT), (could.spurious, RL_SPURIOUS)]
+            where threads >> thread & 1 != 0 {
+                trees.add(execution.named(thread | UInt32(way)), to: &nodes[k].wishes)
             }
         }
     }

@@ -1,7 +1,7 @@
 import CRaceLab
 
-extension rl_named_choice: Equatable {
-    public static func == (left: rl_named_choice, right: rl_named_choice) -> Bool {
+extension rl_named_choice: @retroactive Equatable {
+    public static func == (left: Self, right: Self) -> Bool {
         left.name == right.name && left.of_thread_0 == right.of_thread_0
     }
 }
