@@ -68,7 +68,7 @@ extension [Report.Span] {
         return []
     }
 
-    /// The line, shortened to `width` columns with an ellipsis if it is longer.
+    /// The line, shortened to `width` columns with an ellipsis right after a word, if it is longer.
     package func cut(to width: Int) -> [Report.Span] {
         if columns <= width { return self }
         var line: [Report.Span] = []
@@ -77,7 +77,7 @@ extension [Report.Span] {
             let isWhole = span.text.columns <= room
             var text = isWhole ? span.text : span.text.fitting(room)
             room = isWhole ? room - span.text.columns : -1
-            if !isWhole { text += "…" }
+            if !isWhole { text = text.trimmedAtEnd + "…" }
             line.append(Report.Span(text, span.role, thread: span.thread))
         }
         return line
