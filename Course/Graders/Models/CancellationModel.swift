@@ -287,6 +287,7 @@ enum CancellationPrograms {
             + meetings(
                 [one],
                 [[[.cancel]], [[.withdraw(0)], [.observe(2)]], [[.observe(3)], [.cancel]]])
+            + meetings([[]], [[[.observe(0)]], [[.observe(1)]], [[.observe(2)]]])
             // There is one observer: the order of several is up to the answer.
             + meetings([[]], [[[.cancel]], [[.observe(2, inside: [.read(6)])]]])
             + waiting

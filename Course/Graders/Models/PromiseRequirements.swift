@@ -372,6 +372,7 @@ extension PromisePrograms {
         let few = [then, resolve, reject]
         let short = few.flatMap { first in few.map { [first, $0] } }
         var all = meetings(before: [[], [then], [resolve], [reject]], [single, single])
+        all += meetings([[[resolve], [reject]], [[read]], [[read]]])
         all += meetings(
             before: [[], [then]], [pairs, [[then], [error], [resolve], [reject], [read]]])
         all += meetings(
