@@ -95,7 +95,10 @@ _Noreturn void rl_end_run_with(rl_status status) {
     rl_give_up();
 }
 
-_Noreturn void rl_end_run_with_too_many_threads(void) { rl_end_run_with(RL_TOO_MANY); }
+_Noreturn void rl_end_run_with_too_many_threads(void) {
+    lab.misfit_thread = me->thread;
+    rl_end_run_with(RL_TOO_MANY);
+}
 
 void rl_set_landing(rl_landing *landing) {
     landing->outer = me->landing;

@@ -117,7 +117,7 @@ typedef struct {
     rl_waiting judge;  // … for this
     uint32_t accesses[RL_MAX_THREADS];  // each thread's points, fences and releases
     uint32_t misfit_step;
-    int misfit_thread;
+    int misfit_thread;  // if there are too many threads: the one that starts another
     bool misfit_early;  // the thread was enabled, but not for an early attempt
     int blocked_thread;
     uint32_t frame_count;  // the call stack of the blocked thread

@@ -273,7 +273,7 @@ final class Explorer {
         switch run.status {
         case RL_BLOCKED, RL_SILENT: return run.stuck(names: names(of: run))
         case RL_TOO_MANY:
-            return .tooManyThreads(thread: names(of: run)[Int(run.allSteps.last?.thread ?? 0)])
+            return .tooManyThreads(thread: names(of: run)[max(0, Int(run.misfit_thread))])
         default: return nil
         }
     }

@@ -65,7 +65,8 @@ extension Exploration {
                     + "for something unseen"
             case .tooManyThreads(let thread):
                 return "the thread '\(thread)' starts one thread too many: the lab has room for "
-                    + "\(RL_MAX_THREADS), those of the scenario and its queues included"
+                    + "\(RL_MAX_THREADS), each queue, task and delay of work included, even if it has "
+                    + "ended"
             case .uncontrolled(let what, let place):
                 return "\(place) \(what): the lab does not control that (see Scenario)"
             case .notObserved(let family, ""):
