@@ -29,7 +29,7 @@ struct FewestSwitches {
     /// Consecutive steps of one thread.
     private struct Block {
         var thread: Int
-        /// Their places in `steps`.
+        /// Their numbers among the steps of the thread, from 0.
         var steps: Range<Int>
         /// Whether the thread is preempted after these steps.
         var isLeft: Bool
@@ -42,10 +42,8 @@ struct FewestSwitches {
     private static let oldValue: UInt64 = 1 << 48
 
     private var execution = Execution()
-    /// The steps of all threads, thread by thread.
-    private var steps: ContiguousArray<Int> = []
-    /// Where those of each thread begin.
-    private var first: ContiguousArray<Int> = []
+    /// The steps of each thread.
+    private var steps: [[Int]] = []
     private var states = ContiguousArray<State>()
     /// For each step that reads one of several values: the step that stores the next one, if any.
     private var nextStores: [Int: Int] = [:]
@@ -70,7 +68,9 @@ struct FewestSwitches {
     /// Returns `nil` if there are too many states.
     mutating func find(_ execution: Execution) -> Interleaving? {
         self.execution = execution
-        sortSteps()
+        steps = (0..<execution.threadCount).map { thread in
+            (0..<execution.count).filter { execution.steps[$0].thread == thread }
+        }
         findNextStores()
         states.removeAll(keepingCapacity: true)
         known.removeAll(keepingCapacity: true)
@@ -91,18 +91,6 @@ struct FewestSwitches {
             if known[key(index, last: state.last)] == index { reachAll(from: index) }
         }
         return nil
-    }
-
-    private mutating func sortSteps() {
-        steps.removeAll(keepingCapacity: true)
-        first.removeAll(keepingCapacity: true)
-        for thread in 0..<execution.threadCount {
-            first.append(steps.count)
-            for k in 0..<execution.count where execution.steps[k].thread == thread {
-                steps.append(k)
-            }
-        }
-        first.append(steps.count)
     }
 
     private static func preemptions(_ cost: UInt64) -> UInt64 {
@@ -142,8 +130,8 @@ struct FewestSwitches {
     // MARK: The steps that can be next
 
     private func nextStep(_ thread: Int, after done: Clock) -> Int? {
-        let at = first[thread] + Int(done[thread])
-        return at < first[thread + 1] ? steps[at] : nil
+        let at = Int(done[thread])
+        return at < steps[thread].count ? steps[thread][at] : nil
     }
 
     /// Whether a step would separate a release from the early attempt that has to come right before
@@ -245,7 +233,7 @@ struct FewestSwitches {
     private func choices(to end: Int) -> [UInt32] {
         var blocks = blocks(to: end)
         postpone(&blocks)
-        let order = blocks.flatMap { block in block.steps.map { steps[$0] } }
+        let order = blocks.flatMap { steps[$0.thread][$0.steps] }
         let numbers = numbers(in: order)
         let choices = order.map { step in
             let (choice, thread) = (execution.steps[step].choice, execution.steps[step].thread)
@@ -280,10 +268,9 @@ struct FewestSwitches {
         var cost = states[end].cost
         while states[at].from >= 0 {
             let state = states[at]
-            let start = first[state.last]
             let (from, to) = (Int(row(state.from)[state.last]), Int(row(at)[state.last]))
             let isLeft = Self.preemptions(cost) > Self.preemptions(state.cost)
-            let made = start + from..<start + to
+            let made = from..<to
             if let next = blocks.last, next.thread == state.last {
                 blocks[blocks.count - 1].steps = made.lowerBound..<next.steps.upperBound
             } else {
@@ -299,9 +286,8 @@ struct FewestSwitches {
         // Another value may be old later.
         if keepsStores, rl_chosen_store(execution.steps[step].choice) != 0 { return true }
         return blocks.contains { block in
-            block.steps.contains {
-                missed(steps[$0]) == step
-                    || execution.happens(step, before: execution.clock(of: steps[$0]))
+            steps[block.thread][block.steps].contains {
+                missed($0) == step || execution.happens(step, before: execution.clock(of: $0))
             }
         }
     }
@@ -315,7 +301,8 @@ struct FewestSwitches {
             let later = b + 1..<blocks.count
             guard let next = later.first(where: { blocks[$0].thread == thread }) else { continue }
             while blocks[b].steps.count > 1,
-                !isNeeded(steps[blocks[b].steps.upperBound - 1], in: blocks[b + 1..<next])
+                !isNeeded(
+                    steps[thread][blocks[b].steps.upperBound - 1], in: blocks[b + 1..<next])
             {
                 let moved = blocks[b].steps.upperBound - 1
                 blocks[b].steps = blocks[b].steps.lowerBound..<moved
