@@ -4,6 +4,7 @@
 
 #include "Primitives/clock.h"
 #include "Primitives/next_symbol.h"
+#include "Search/waking.h"
 #include "State/inputs.h"
 #include "Symbols/call_sites.h"
 
@@ -28,19 +29,24 @@ static struct {
     struct timespec base;
 } clocks[16];
 
-/// Whether a caller is the lab or Dispatch, which need the time as it is.
-static bool needs_real_time(uintptr_t caller) {
-    static struct {
-        uintptr_t caller;
-        bool needs;
-    } known[64];
-    const size_t at = caller % (sizeof known / sizeof *known);
-    if (known[at].caller == caller) return known[at].needs;
+typedef struct {
+    uintptr_t caller;
+    /// Whether it is the lab or Dispatch, which need the time as it is.
+    bool needs_real_time;
+    /// Whether it is CoreFoundation, which measures how long `Thread.sleep` has slept. That does not
+    /// depend on how long others have.
+    bool measures;
+} reader;
+
+static reader reader_at(uintptr_t caller) {
+    static reader known[64];
+    reader *r = &known[caller % (sizeof known / sizeof *known)];
+    if (r->caller == caller) return *r;
     rl_ignore();
     const bool needs = rl_is_labs_own(caller) || rl_is_in_library(caller, "libdispatch");
+    *r = (reader){caller, needs, rl_is_in_library(caller, "libFoundation")};
     rl_attend();
-    known[at].caller = caller;
-    return known[at].needs = needs;
+    return *r;
 }
 
 static void add(struct timespec *time, uint64_t nanoseconds) {
@@ -51,7 +57,9 @@ static void add(struct timespec *time, uint64_t nanoseconds) {
 
 bool rl_shows_still_time(clockid_t clock, struct timespec *time, uintptr_t caller) {
     const bool is_known = clock >= 0 && (size_t)clock < sizeof clocks / sizeof *clocks;
-    if (!is_known || (!rl_runs_scenario() && skipped == 0) || needs_real_time(caller)) return false;
+    if (!is_known || (!rl_runs_scenario() && skipped == 0)) return false;
+    const reader by = reader_at(caller);
+    if (by.needs_real_time) return false;
     if (!rl_runs_scenario()) {
         add(time, skipped);
         return true;
@@ -61,7 +69,7 @@ bool rl_shows_still_time(clockid_t clock, struct timespec *time, uintptr_t calle
         clocks[clock].base = *time;
     }
     *time = clocks[clock].base;
-    add(time, rl_read_clock());
+    add(time, by.measures ? rl_read_clock() : rl_look_at_clock());
     return true;
 }
 
@@ -100,7 +108,7 @@ REAL(sleep_seconds, real_sleep, "sleep")
 /// meanwhile: the thread that sleeps keeps its turn. Only the clocks go on.
 static bool takes_no_time(uint64_t nanoseconds) {
     const bool is_in_scenario = rl_runs_scenario();
-    if (is_in_scenario) rl_slept(nanoseconds);
+    if (is_in_scenario) rl_let_pass(nanoseconds);
     if (!is_in_scenario && !skips_sleeps) return false;
     if (!is_in_scenario) skipped += nanoseconds;
     sched_yield();

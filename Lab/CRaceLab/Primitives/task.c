@@ -47,8 +47,6 @@
 /// The kinds of job that occur, with the runtime's numbers.
 enum { TASK = 0, ACTOR_WORK = 193, YIELD = 195 };
 
-#define CLOCK (ALL_TASKS + 1)
-
 static uint8_t kind_of(const void *job) { return ((const uint8_t *)job)[4 * sizeof(void *)]; }
 
 static void describe(const thread *t, rl_waiting *waiting);
@@ -170,9 +168,9 @@ void rl_send_job_later(void *job, void (*work)(void *), uint64_t time, bool is_o
     t->job = job;
     t->work = work;
     t->time = time;
-    continues_with(t, &wake_up, CLOCK, my_thread()->pc);
+    continues_with(t, &wake_up, RL_CLOCK, my_thread()->pc);
     t->finished = time == ~0ull;
-    rl_runtime_did(RL_ELAPSE, CLOCK, 0);
+    rl_runtime_did(RL_FALL_ASLEEP, RL_CLOCK, 0);
     rl_note_order(index);
     rl_release_clock(job);
 }
@@ -192,6 +190,7 @@ static void run_job(void) {
         t->work = NULL;
         t->lane = me;
         rl_announced_step(me->thread);
+        if (t->kind == RL_ELAPSE) rl_note_store_of_effect(0, t->time);
         if (t->kind == RL_ELAPSE && t->time > lab.time) lab.time = t->time;
         t->is_yielding = t->kind == RL_YIELD;
     } else {

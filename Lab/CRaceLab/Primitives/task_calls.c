@@ -21,6 +21,7 @@
 #include "Primitives/task.h"
 #include "Primitives/task_children.h"
 #include "Scheduler/outside.h"
+#include "Search/waking.h"
 #include "State/blocks.h"
 #include "State/inputs.h"
 #include "State/state.h"
@@ -184,7 +185,7 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
         if (result == 0) rl_shows_still_time(clock, time, caller);
         return result;
     }
-    rl_read_clock();
+    rl_look_at_clock();
     const uint64_t now = rl_time();
     *time = (struct timespec){(time_t)(now / 1000000000), (long)(now % 1000000000)};
     return 0;

@@ -4,6 +4,7 @@
 
 #include "Primitives/dispatch.h"
 #include "Primitives/families.h"
+#include "Search/waking.h"
 #include "State/inputs.h"
 #include "Symbols/call_sites.h"
 
@@ -16,7 +17,7 @@ typedef uint64_t (*time_of_day)(const void *, int64_t);
 REAL(time_after, real_time, "dispatch_time")
 REAL(time_of_day, real_walltime, "dispatch_walltime")
 
-static uint64_t passed(void) { return rl_runs_scenario() ? rl_read_clock() : 0; }
+static uint64_t passed(void) { return rl_runs_scenario() ? rl_look_at_clock() : 0; }
 
 static uint64_t still_time(void) {
     static uint64_t time;

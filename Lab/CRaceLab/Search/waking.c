@@ -6,6 +6,7 @@
 
 #include "Search/execution.h"
 #include "Search/spinning.h"
+#include "State/inputs.h"
 
 /// Whether a thread is in the middle of an access on which an operation depends.
 static bool is_within_dependent(const thread *t, uint8_t kind, uintptr_t address) {
@@ -69,6 +70,21 @@ void rl_did_store(int by, uintptr_t address, bool changes, uint32_t store, uint6
 void rl_did_within(const thread *t, const open_access *access, bool changes) {
     if (access->step == t->last_step) return;
     rl_did(me->thread, access->modifies ? RL_MODIFY : RL_READ, access->address, changes);
+}
+
+uint64_t rl_look_at_clock(void) {
+    const uint64_t before = lab.time, passed = rl_read_clock();
+    if (me->thread == NO_THREAD) return passed;
+    if (lab.time > before)
+        rl_runtime_did(RL_PASS_TIME, RL_CLOCK, 0);
+    else if (my_thread()->clock_reads == 1)
+        rl_runtime_did(RL_ATOMIC_READ, RL_CLOCK, 0);
+    return passed;
+}
+
+void rl_let_pass(uint64_t nanoseconds) {
+    rl_slept(nanoseconds);
+    if (me->thread != NO_THREAD) rl_runtime_did(RL_PASS_TIME, RL_CLOCK, 0);
 }
 
 void rl_runtime_did(uint8_t kind, uintptr_t address, uint8_t free_for) {

@@ -23,5 +23,11 @@ void rl_did_store(int by, uintptr_t address, bool changes, uint32_t store, uint6
 /// The same for what a thread has read or written since its last step, in an access that it began
 /// before that step. It is not known whether it did.
 void rl_did_within(const thread *t, const open_access *access, bool changes);
+/// The address of the time.
+#define RL_CLOCK ((uintptr_t)&lab.time)
+/// The calling thread reads the clock, see `rl_read_clock`.
+uint64_t rl_look_at_clock(void);
+/// The calling thread lets time pass, see `rl_slept`.
+void rl_let_pass(uint64_t nanoseconds);
 /// The same for an unannounced operation of the concurrency runtime within a step.
 void rl_runtime_did(uint8_t kind, uintptr_t address, uint8_t free_for);

@@ -26,6 +26,10 @@ enum { RL_UNLOCK = 220, RL_SHARED_UNLOCK };
 /// this work comes later in each run (`rl_note_wait`).
 enum { RL_DELIVER = 230 };
 
+/// Effects on the time: a task begins to sleep, and a thread lets time pass while it has its turn.
+/// The time at which a sleep ends depends on both, and so does who wakes up first.
+enum { RL_FALL_ASLEEP = 240, RL_PASS_TIME };
+
 static inline bool rl_is_release(uint8_t kind) {
     return kind == RL_UNLOCK || kind == RL_SHARED_UNLOCK;
 }
@@ -44,7 +48,7 @@ typedef struct {
     uint8_t kind;
     uint8_t free_for;  // how the lock at the address was available before, RL_FREE_…
     uint32_t store;    // the number of the store that it makes or reads, if they are kept …
-    uint64_t value;    // … a hash of the value that it replaces, or would replace
+    uint64_t value;    // … a hash of the value that it replaces, or would replace; or a time
 } rl_effect;
 
 // MARK: - Kinds of steps
@@ -88,6 +92,9 @@ static inline bool rl_are_dependent(uint8_t kind, uintptr_t address, uint8_t oth
     if (kind == RL_DROP && other == RL_DROP) return false;
     if ((kind == RL_DELIVER && other == RL_RECEIVE) || (kind == RL_RECEIVE && other == RL_DELIVER))
         return false;
+    if (kind == RL_FALL_ASLEEP) return other == RL_ELAPSE || other == RL_PASS_TIME;
+    if (other == RL_FALL_ASLEEP) return kind == RL_ELAPSE || kind == RL_PASS_TIME;
+    if (kind == RL_PASS_TIME && other == RL_PASS_TIME) return false;
     // A reader that comes or goes leaves the lock as other readers need it.
     if (rl_is_readers(kind) && rl_is_readers(other)) return false;
     return !(rl_only_reads(kind) && rl_only_reads(other));
@@ -140,6 +147,9 @@ static inline bool rl_was_free(const rl_effect *before, const rl_effect *later) 
             return before->free_for & RL_COUNTED;
         case RL_AWAIT:
             return before->free_for & RL_EMPTY;
+        // Tasks wake up in the order of their times.
+        case RL_ELAPSE:
+            return before->kind != RL_ELAPSE || before->value >= later->value;
         default:
             return true;
     }

@@ -40,7 +40,7 @@ extension String {
     /// The text, shortened to `width` columns with an ellipsis if it is longer.
     package func cut(to width: Int) -> String {
         if columns <= width { return self }
-        return width < 1 ? "" : fitting(width - 1).trimmedAtEnd + "…"
+        return width < 1 ? "" : fitting(width - 1) + "…"
     }
 
     package func padded(to width: Int) -> String {

@@ -33,7 +33,8 @@ extension rl_effect {
     /// The effect that a step announces.
     init(_ pending: rl_pending) {
         self.init(
-            address: pending.address, type: 0, kind: pending.kind, free_for: 0, store: 0, value: 0)
+            address: pending.address, type: 0, kind: pending.kind, free_for: 0, store: 0,
+            value: pending.due)
     }
 }
 

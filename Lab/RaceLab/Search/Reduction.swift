@@ -34,6 +34,8 @@ struct Reduction {
     private var capacity = 0
     /// The redundant steps of the current run begin here.
     var limit = 0
+    /// The first node at which no other run begins.
+    private var end = 0
     private var hasBegun = false
     var races = RaceCounts()
     /// The node at which the next run leaves the last one.
@@ -101,6 +103,7 @@ struct Reduction {
         read(record)
         let count = execution.count
         limit = min(count, Int(record.pointee.limit))
+        end = limit
         guard count > 0 else { return }
         let prescribed = Int(record.pointee.prescribed)
         readNodes(from: hasBegun ? prescribed : 0, prescribed)
@@ -120,6 +123,11 @@ struct Reduction {
             if nodes[k].isBarrier { wishForAll(at: k) }
             if k >= prescribed { wishForUnprompted(at: k) }
             if execution.steps[k].isEarly { wishForRelease(at: k) }
+        }
+        if settings.liberties != 0, limit < count, limit >= prescribed {
+            // Every enabled thread sleeps, but a wait may end there.
+            wishForUnprompted(at: limit)
+            end += nodes[limit].wishes == 0 ? 0 : 1
         }
         if keepsStores { wishForOtherValues(from: max(first, firstNode)) }
         guard settings.liberties != 0 else { return }
@@ -248,8 +256,8 @@ struct Reduction {
     /// Returns false if everything has been explored.
     mutating func choose(_ plan: UnsafeMutablePointer<rl_plan>) -> Bool {
         let count = execution.count
-        for k in limit...max(limit, count) where k < capacity { nodes[k].wishes = 0 }
-        var k = limit
+        for k in end...max(end, count) where k < capacity { nodes[k].wishes = 0 }
+        var k = end
         while k > firstNode {
             k -= 1
             let step = execution.steps[k]

@@ -316,7 +316,7 @@ package final class ToyEngine {
             pending[count * Self.row + thread] = rl_pending(
                 address: waits ? 16 * address : 0, pc: machine.place(thread), kind: kind,
                 waits: waits,
-                is_spinning: !waits)
+                is_spinning: !waits, due: 0)
             if sleeping != 0 { kinds[count * Self.row + thread] = sleepers[thread].kind }
         }
     }
