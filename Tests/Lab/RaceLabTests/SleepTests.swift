@@ -118,14 +118,14 @@ struct SleepTests {
     func timeOut() {
         let describe = { @Sendable (scenario: Scenario) in
             let (seen, lock, group) = (Seen(), NSLock(), DispatchGroup())
-            let semaphore = DispatchSemaphore(value: 0)
+            let (semaphore, soon) = (DispatchSemaphore(value: 0), DispatchTime.now() + 1)
             scenario.thread("A") {
                 lock.withLock { seen.note("A") }
-                _ = semaphore.wait(timeout: .now() + 1)
+                _ = semaphore.wait(timeout: soon)
             }
             scenario.thread("B") {
                 group.enter()
-                _ = group.wait(timeout: .now() + 3)
+                _ = group.wait(timeout: soon)
                 lock.withLock { seen.note("B") }
                 group.leave()
             }
