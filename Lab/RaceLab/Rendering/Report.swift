@@ -68,7 +68,7 @@ extension [Report.Span] {
         return []
     }
 
-    /// The line, shortened to `width` columns with an ellipsis right after a word, if it is longer.
+    /// The line, shortened to `width` columns if it is longer. No space precedes the ellipsis.
     package func cut(to width: Int) -> [Report.Span] {
         if columns <= width { return self }
         var line: [Report.Span] = []
