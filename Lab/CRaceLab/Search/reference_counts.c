@@ -72,18 +72,22 @@ static void wake_because_of(uintptr_t type, uint8_t kind) {
         if (is_asleep(i) && rl_depends_on_count(known(), lab.threads[i].pc, kind, type)) rl_wake(i);
 }
 
-/// The same, for an object to which so many references are left.
-static void wake_because_of_drop(uintptr_t type, int64_t left) {
-    for (int i = 0; i < lab.thread_count; i++)
-        if (is_asleep(i) && rl_depends_on_drop(known(), lab.threads[i].pc, left, type)) rl_wake(i);
+/// The same, for a change after which so many references to an object are left.
+static void wake_because_of_change(uintptr_t type, bool removes, int64_t left) {
+    for (int i = 0; i < lab.thread_count; i++) {
+        if (!is_asleep(i)) continue;
+        const uintptr_t pc = lab.threads[i].pc;
+        const bool depends = removes && rl_depends_on_drop(known(), pc, left, type);
+        if (depends || rl_asks_at(known(), pc, type)) rl_wake(i);
+    }
 }
 
 static void write_down(size_t of, int32_t change, int64_t left, bool looks) {
     const uint32_t step = (uint32_t)my_thread()->last_step;
     if (looks || objects[of].asks_for_uniqueness)
         wake_because_of(objects[of].type, looks ? RL_LOOK : RL_COUNT);
-    else if (change < 0)
-        wake_because_of_drop(objects[of].type, left);
+    else
+        wake_because_of_change(objects[of].type, change < 0, left);
     for (size_t i = counting_count; !looks && i > 0 && countings[i - 1].step == step; i--) {
         if (countings[i - 1].of != of || countings[i - 1].looks) continue;
         rl_counting *c = &countings[i - 1];

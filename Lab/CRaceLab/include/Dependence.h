@@ -161,7 +161,8 @@ static inline bool rl_was_free(const rl_effect *before, const rl_effect *later) 
 typedef struct {
     uintptr_t pc, type;
     bool changes;
-    int32_t most;  // references that a step removes
+    int32_t most;  // references that a step removes; if it only reads: 1 if it asks whether there
+                   // is exactly one
 } rl_counting_place;
 
 /// What earlier runs have shown about reference counts that matter.
@@ -221,6 +222,12 @@ static inline bool rl_depends_on_drop(const rl_known_counts *known, uintptr_t pc
     const int32_t all = left > INT32_MAX ? INT32_MAX : left < 0 ? 0 : (int32_t)left;
     return rl_counts_type_at(known, (rl_counting_place){pc, type, true, all}) ||
            (left <= 0 && rl_counts_type_at(known, (rl_counting_place){pc, type, false, 0}));
+}
+
+/// Whether a step at this place asks whether there is exactly one reference to an object of this
+/// type. Whatever changes the count may change the answer.
+static inline bool rl_asks_at(const rl_known_counts *known, uintptr_t pc, uintptr_t type) {
+    return rl_counts_type_at(known, (rl_counting_place){pc, type, false, 1});
 }
 
 // MARK: - What remains asleep after a step?

@@ -63,9 +63,10 @@ final class ReferenceCounts {
         for k in 0..<run.pointee.counting_count {
             let counting = run.pointee.countings[k]
             let object = run.pointee.objects + counting.of
+            let asks = counting.looks && object.pointee.asks_for_uniqueness
             let place = rl_counting_place(
                 pc: run.pointee.steps[Int(counting.step)].pc, type: object.pointee.type,
-                changes: !counting.looks, most: counting.before - counting.least)
+                changes: !counting.looks, most: asks ? 1 : counting.before - counting.least)
             guard decides(object, in: run), depends(counting, in: run),
                 !rl_counts_type_at(known, place)
             else { continue }
