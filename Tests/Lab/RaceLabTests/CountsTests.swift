@@ -151,6 +151,18 @@ struct CountsTests {
             }
             scenario.outcome { seen.text }
         },
+        KnownProgram("uniqueness, asked first", outcomes: ["shared", "unique"], everyOrder: true) {
+            scenario in
+            let thing = Thing()
+            let holders = [Holder(thing), Holder(thing), Holder(thing)]
+            let seen = Seen()
+            scenario.thread("asks") {
+                seen.note(isKnownUniquelyReferenced(&holders[0].strong) ? "unique" : "shared")
+            }
+            scenario.thread("first") { holders[1].strong = nil }
+            scenario.thread("second") { holders[2].strong = nil }
+            scenario.outcome { seen.text }
+        },
         KnownProgram(
             "uniqueness of a buffer", outcomes: ["shared", "unique"], everyOrder: true
         ) { scenario in
@@ -183,6 +195,24 @@ struct CountsTests {
 
     @Test("no outcome is lost", arguments: programs)
     func reduced(_ program: KnownProgram) { program.check() }
+
+    private final class Observed {
+        unowned let thing: Thing
+        weak var weakly: Thing?
+        init(_ thing: Thing) { (self.thing, weakly) = (thing, thing) }
+        @inline(never) func isAlive() -> Bool { weakly != nil }
+    }
+
+    @Test("between a look through a weak reference and one through a constant, an object may end")
+    func constant() {
+        let exploration = explore(options: .isolated) { scenario in
+            let owner = Holder(Thing())
+            let observed = Observed(owner.strong!)
+            scenario.thread("reads") { if observed.isAlive() { _ = observed.thing } }
+            scenario.thread("releases") { owner.strong = nil }
+        }
+        #expect(exploration.findings.map(\.kind) == [.crash], "\(exploration.text())")
+    }
 
     @Test("each interleaving is visited once, although the exploration starts over")
     func visited() throws {
