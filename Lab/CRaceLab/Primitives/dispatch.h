@@ -80,9 +80,9 @@ dispatch_object rl_group_of_work_item(void *block);
 /// Whether the group belongs to the item that this thread is running.
 bool rl_is_of_item_in_hand(dispatch_object group);
 
-enum { IS_CANCELED = 1, IS_PERFORMED = 2 };
-/// Records what happened to the work item with this group.
-void rl_note_on_item(dispatch_object group, int note, rl_place place);
+enum { IS_CANCELED = 1, IS_PERFORMED = 2, HAS_BEGUN = 4 };
+/// Records what happened to the work item with this group. Returns whether it had happened before.
+bool rl_note_on_item(dispatch_object group, int note, rl_place place);
 
 // queue_work.c
 

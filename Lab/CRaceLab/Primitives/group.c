@@ -13,6 +13,7 @@
 #include "Scheduler/operation.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
+#include "Search/waking.h"
 #include "State/shadow.h"
 #include "State/state.h"
 #include "Symbols/call_sites.h"
@@ -232,8 +233,12 @@ intptr_t dispatch_block_wait(void *block, uint64_t timeout) {
     rl_place place = RL_CALLER;
     dispatch_object group = rl_is_of_lab() ? rl_group_of_work_item(block) : NULL;
     if (group) meet(group, true, place);
-    // The real function waits for the item's group through `dispatch_group_wait`.
-    return real_block_wait()(block, timeout);
+    // The real function waits for the item's group through `dispatch_group_wait`. Afterwards, the
+    // item must not run again.
+    const bool is_in_run = rl_active && !rl_is_between_runs_here();
+    const intptr_t result = real_block_wait()(block, timeout);
+    if (group && is_in_run) rl_did(me->thread, RL_ATOMIC_WRITE, (uintptr_t)block, true);
+    return result;
 }
 
 // MARK: - Waiting

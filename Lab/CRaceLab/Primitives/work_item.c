@@ -10,6 +10,7 @@
 #include "Scheduler/operation.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
+#include "Search/waking.h"
 #include "State/state.h"
 #include "Symbols/call_sites.h"
 
@@ -75,10 +76,19 @@ rl_work_in_hand rl_take_in_hand(rl_work_in_hand work) {
     return before;
 }
 
+/// Dispatch ends the process if an item runs again after a wait for it has ended.
+static void begin_again(dispatch_object group) {
+    lab.free_before = rl_free_for((uintptr_t)group);
+    rl_did(me->thread, RL_ENTER, (uintptr_t)group, false);
+}
+
 static void begin_work_item(void *block) {
     if (in_hand.block != block || !in_hand.is_known || !rl_active || !work_item_of(block)) return;
+    const rl_place place = {in_hand.pc, RL_CALLER.stack};
     // At this point the thread reads whether the item has been cancelled.
-    rl_point(&ask_item, block, (rl_place){in_hand.pc, RL_CALLER.stack});
+    rl_point(&ask_item, block, place);
+    const dispatch_object group = work_item_of(block)->group;
+    if (rl_note_on_item(group, HAS_BEGUN, place)) begin_again(group);
 }
 
 /// The block of a work item checks for itself whether it has been cancelled.
@@ -88,13 +98,15 @@ void rl_call_block(void *context) {
 }
 
 // The lab cannot see where `perform()` checks whether the item has been cancelled.
-void rl_note_on_item(dispatch_object group, int note, rl_place place) {
+bool rl_note_on_item(dispatch_object group, int note, rl_place place) {
+    const int both = IS_CANCELED | IS_PERFORMED;
     const void *notes = (const char *)group + 1;
     const int64_t before = rl_is_counted(notes) ? rl_unfinished(notes) : 0;
     rl_count_unfinished(notes, before | note);
-    if ((before | note) == (IS_CANCELED | IS_PERFORMED))
+    if (((before | note) & both) == both)
         rl_meet_outside("is about a work item that is both canceled and performed on the spot",
                         place);
+    return before & note;
 }
 
 bool rl_is_of_item_in_hand(dispatch_object group) {

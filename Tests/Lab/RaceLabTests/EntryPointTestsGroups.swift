@@ -342,6 +342,19 @@ struct WorkItemEntryPointTests {
             let item = DispatchWorkItem {}
             scenario.thread("waiter") { item.wait() }
         },
+        KnownProgram(
+            "an item that may run again after a wait for it has ended: Dispatch ends the process",
+            .crash, outcomes: ["aaw", "awa"], options: .isolated, everyOrder: true
+        ) { scenario in
+            let (queue, log) = (DispatchQueue(label: "queue"), Scenario.Log<String>())
+            let item = DispatchWorkItem { log.append("a") }
+            scenario.thread("sender") {
+                for _ in 1...2 { queue.async(execute: item) }
+                item.wait()
+                log.append("w")
+            }
+            scenario.outcome { log.entries.joined() }
+        },
         KnownProgram("an item keeps its barrier flag") { sendItems($0, flags: .barrier) },
         KnownProgram("items without a flag", .overlap) { sendItems($0, flags: []) },
         KnownProgram("a work item that is never performed, beside an unused group") { scenario in
