@@ -46,16 +46,4 @@ void dispatch_assert_queue_not(dispatch_object queue) {
     abort();
 }
 
-typedef void *(*get_specific)(const void *key);
-typedef void *(*get_specific_of)(dispatch_object queue, const void *key);
-REAL(get_specific, real_get_specific, "dispatch_get_specific")
-REAL(get_specific_of, real_get_specific_of, "dispatch_queue_get_specific")
-
-/// Work for another queue may run on the main thread. The real function looks at that queue first.
-void *dispatch_get_specific(const void *key) {
-    void *found = real_get_specific()(key);
-    if (found || !rl_stands_for_main_thread()) return found;
-    return real_get_specific_of()(dlsym(RTLD_DEFAULT, "_dispatch_main_q"), key);
-}
-
 #endif

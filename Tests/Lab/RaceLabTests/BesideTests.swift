@@ -310,6 +310,23 @@
                 precondition(result.exchanged)
             },
             Program("a handler for the escalation", "not seen", run: escalated),
+            Program("the priority of a task", "inconclusive", naming: "reads its priority") {
+                explore { scenario in
+                    scenario.task("urgent") {
+                        await Task.detached(priority: .background) { _ = Task.currentPriority }
+                            .value
+                    }
+                }
+            },
+            Program("values of queues", "seen!") {
+                explore { scenario in
+                    let (queue, key) = (DispatchQueue(label: "q"), DispatchSpecificKey<Int>())
+                    let seen = Scenario.Log<Int?>()
+                    scenario.thread("writer") { queue.setSpecific(key: key, value: 1) }
+                    scenario.thread("reader") { seen.append(queue.getSpecific(key: key)) }
+                    scenario.check { try Scenario.require(seen.entries == [nil], "it is there") }
+                }
+            },
             Program("values that belong to a thread, where", "not seen", run: afterAwait),
             Program("memory that is used after", "not seen") { _, isFirst in
                 guard isFirst else { return }
