@@ -4,6 +4,7 @@
 
 #include "Primitives/clock.h"
 #include "Primitives/next_symbol.h"
+#include "Scheduler/points.h"
 #include "Search/waking.h"
 #include "State/inputs.h"
 #include "Symbols/call_sites.h"
@@ -49,6 +50,20 @@ static reader reader_at(uintptr_t caller) {
     return *r;
 }
 
+static const rl_operation begin = {.kind = RL_BEGIN};
+
+void rl_comes_to_clock(rl_place place) {
+    const bool is_at_beginning = rl_active && me->thread != NO_THREAD && my_thread()->last_step < 0;
+    if (is_at_beginning) rl_point(&begin, my_thread(), place);
+}
+
+/// The same for a call of a function with this caller.
+static void comes_from(uintptr_t caller) {
+    rl_place place = {caller, 0};
+    rl_library_between(&place);
+    rl_comes_to_clock(place);
+}
+
 static void add(struct timespec *time, uint64_t nanoseconds) {
     const uint64_t sum = (uint64_t)time->tv_nsec + nanoseconds;
     time->tv_sec += (time_t)(sum / BILLION);
@@ -69,6 +84,7 @@ bool rl_shows_still_time(clockid_t clock, struct timespec *time, uintptr_t calle
         clocks[clock].base = *time;
     }
     *time = clocks[clock].base;
+    if (!by.measures) comes_from(caller);
     add(time, by.measures ? rl_read_clock() : rl_look_at_clock());
     return true;
 }
@@ -106,8 +122,9 @@ REAL(sleep_seconds, real_sleep, "sleep")
 
 /// Whether a sleep takes no time. In a scenario it takes none, because nothing else would run
 /// meanwhile: the thread that sleeps keeps its turn. Only the clocks go on.
-static bool takes_no_time(uint64_t nanoseconds) {
+static bool takes_no_time(uint64_t nanoseconds, uintptr_t caller) {
     const bool is_in_scenario = rl_runs_scenario();
+    if (is_in_scenario) comes_from(caller);
     if (is_in_scenario) rl_let_pass(nanoseconds);
     if (!is_in_scenario && !skips_sleeps) return false;
     if (!is_in_scenario) skipped += nanoseconds;
@@ -125,7 +142,9 @@ static bool is_valid(const struct timespec *time) {
 }
 
 int nanosleep(const struct timespec *time, struct timespec *rest) {
-    return is_valid(time) && takes_no_time(nanoseconds(time)) ? 0 : real_nanosleep()(time, rest);
+    return is_valid(time) && takes_no_time(nanoseconds(time), RL_CALLER.pc)
+               ? 0
+               : real_nanosleep()(time, rest);
 }
 
 /// The time until which it sleeps may be one that was computed from a clock that stands still.
@@ -138,17 +157,17 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
         rl_shows_still_time(clock, &now, RL_CALLER.pc);
         length = length > nanoseconds(&now) ? length - nanoseconds(&now) : 0;
     }
-    return is_valid(time) && takes_no_time(length)
+    return is_valid(time) && takes_no_time(length, RL_CALLER.pc)
                ? 0
                : real_clock_nanosleep()(clock, flags, time, rest);
 }
 
 int usleep(useconds_t time) {
-    return takes_no_time((uint64_t)time * 1000) ? 0 : real_usleep()(time);
+    return takes_no_time((uint64_t)time * 1000, RL_CALLER.pc) ? 0 : real_usleep()(time);
 }
 
 unsigned sleep(unsigned seconds) {
-    return takes_no_time((uint64_t)seconds * BILLION) ? 0 : real_sleep()(seconds);
+    return takes_no_time((uint64_t)seconds * BILLION, RL_CALLER.pc) ? 0 : real_sleep()(seconds);
 }
 
 #endif

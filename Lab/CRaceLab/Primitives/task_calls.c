@@ -185,6 +185,7 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
         if (result == 0) rl_shows_still_time(clock, time, caller);
         return result;
     }
+    rl_comes_to_clock(rl_place_that_awaits(RL_CALLER));
     rl_look_at_clock();
     const uint64_t now = rl_time();
     *time = (struct timespec){(time_t)(now / 1000000000), (long)(now % 1000000000)};

@@ -2,6 +2,7 @@
 //
 // Linux only, where the program's definitions take precedence; see thread.c.
 
+#include "Primitives/clock.h"
 #include "Primitives/dispatch.h"
 #include "Primitives/families.h"
 #include "Search/waking.h"
@@ -17,28 +18,45 @@ typedef uint64_t (*time_of_day)(const void *, int64_t);
 REAL(time_after, real_time, "dispatch_time")
 REAL(time_of_day, real_walltime, "dispatch_walltime")
 
-static uint64_t passed(void) { return rl_runs_scenario() ? rl_look_at_clock() : 0; }
+/// What the clocks showed when they were first read in this exploration.
+static struct { uint64_t exploration, time, time_of_day; } base;
+
+static uint64_t passed(void) {
+    const bool is_in_scenario = rl_runs_scenario();
+    const uint64_t exploration = is_in_scenario ? lab.scenario->exploration : base.exploration;
+    if (base.time == 0 || base.exploration != exploration) {
+        base.exploration = exploration;
+        base.time = real_time()(NOW, 0);
+        base.time_of_day = real_walltime()(NULL, 0);
+    }
+    return is_in_scenario ? rl_look_at_clock() : 0;
+}
 
 static uint64_t still_time(void) {
-    static uint64_t time;
-    if (!time) time = real_time()(NOW, 0);
-    return time + passed();
+    const uint64_t nanoseconds = passed();
+    return base.time + nanoseconds;
 }
 
 static uint64_t still_walltime(void) {
-    static uint64_t time;
-    if (!time) time = real_walltime()(NULL, 0);
-    return time - passed();
+    const uint64_t nanoseconds = passed();
+    return base.time_of_day - nanoseconds;
+}
+
+/// Whether the code under test asks for the time, also while it sets up a scenario.
+static bool shows_still_time(rl_place place) {
+    if (rl_active && !rl_sees(FAMILY, place)) return false;
+    if (!rl_runs_scenario() || !rl_is_call_of_program(&place)) return false;
+    rl_comes_to_clock(place);
+    return true;
 }
 
 uint64_t dispatch_time(uint64_t when, int64_t delta) {
-    IS_LISTENED_TO(place);
-    return real_time()(is_listened_to && when == NOW ? still_time() : when, delta);
+    if (when == NOW && shows_still_time(RL_CALLER)) when = still_time();
+    return real_time()(when, delta);
 }
 
 uint64_t dispatch_walltime(const void *when, int64_t delta) {
-    IS_LISTENED_TO(place);
-    if (!is_listened_to || when) return real_walltime()(when, delta);
+    if (when || !shows_still_time(RL_CALLER)) return real_walltime()(when, delta);
     return real_time()(still_walltime(), delta);
 }
 

@@ -29,6 +29,7 @@
     KIND(RL_TRY_ACQUIRE, LASTING, "tryAcquire", "tries to take from a semaphore") \
     KIND(RL_SIGNAL, LASTING, "signal", "signals a semaphore")                     \
     KIND(RL_START, LASTING, "start", "starts a thread")                           \
+    KIND(RL_BEGIN, LASTING, "begin", "begins")                                    \
     KIND(RL_JOIN, OTHER, "join", "waits for the end of a thread")                 \
     KIND(RL_SEND, LASTING, "send", "sends work to a queue")                       \
     KIND(RL_RECEIVE, LASTING, "receive", "takes the work")                        \

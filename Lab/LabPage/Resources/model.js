@@ -318,6 +318,6 @@ function isCircle(ending) {
 // edges that only the lab knows.
 const kindsInOrder = new Set([
   "read", "modify", "lock", "tryLock", "sharedLock", "trySharedLock", "atomicRead", "atomicWrite",
-  "exchange", "note", "acquire", "tryAcquire", "signal", "start", "send", "receive",
+  "exchange", "note", "acquire", "tryAcquire", "signal", "start", "begin", "send", "receive",
   "queueUp", "sharedQueueUp",
 ]);

@@ -22,8 +22,8 @@ extension Exploration {
                 case wait, wake
                 /// Decrements a semaphore, or attempts to; increments it.
                 case acquire, tryAcquire, signal
-                /// Starts a thread, or waits for the end of one.
-                case start, join
+                /// Starts a thread, begins with a look at the clock or a sleep, or waits for an end.
+                case start, begin, join
                 /// Sends work to a queue, or begins work that was sent.
                 case send, receive
                 /// Stands in line for a concurrent queue, alone or to share it with others.

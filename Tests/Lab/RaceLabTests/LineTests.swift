@@ -22,7 +22,9 @@ struct LineTests {
             let numbers = Numbers()
             scenario.thread("only") { body(numbers) }
         }
+        // A thread that begins with a look at the clock makes one more step.
         let steps = try exploration.replay(try #require(exploration.passingSchedule)).steps
+            .filter { $0.kind != .begin }
         #expect(steps.map { $0.site?.line } == (1...count).map { line + $0 })
         #expect(steps.allSatisfy { $0.site?.file == "LineTests.swift" })
     }

@@ -101,6 +101,57 @@ struct SleepTests {
         #expect(found == ["false", "true"])
     }
 
+    enum Beginning: CaseIterable { case clock, dispatch, sleep }
+
+    @Test("a thread may begin after another one has slept", arguments: Beginning.allCases)
+    func lateStart(_ beginning: Beginning) {
+        let found = outcomes { scenario in
+            let (start, seen, lock) = (Date(), Seen(), NSLock())
+            let soon = DispatchTime.now() + 10
+            scenario.thread("sleeper") { Thread.sleep(forTimeInterval: 20) }
+            scenario.thread("A") {
+                if beginning == .sleep { usleep(1) }
+                let isOver =
+                    beginning == .dispatch
+                    ? DispatchTime.now() > soon : Date().timeIntervalSince(start) > 10
+                lock.withLock { seen.note("\(isOver)") }
+            }
+            scenario.outcome { seen.text }
+        }
+        #expect(found == ["false", "true"])
+    }
+
+    @Test("a task may begin to sleep when a shorter sleep is over")
+    func lateSleep() {
+        let found = outcomes { scenario in
+            let (seen, lock) = (Seen(), NSLock())
+            for (name, time) in [("long", 5), ("short", 1)] {
+                scenario.task(name) {
+                    try await Task.sleep(for: .seconds(time))
+                    lock.withLock { seen.note(name) }
+                }
+            }
+            scenario.outcome { seen.text }
+        }
+        #expect(found == ["long short", "short long"])
+    }
+
+    @Test("the step with which a thread begins has its line")
+    func line() throws {
+        let replay = try Exploration.replay(prefix: "") { scenario in
+            scenario.thread("A") { Thread.sleep(forTimeInterval: 1) }
+            scenario.task("B") { try await Task.sleep(for: .seconds(1)) }
+            scenario.thread("C") { _ = DispatchTime.now() }
+        }
+        let lines = replay.trace.steps.filter { $0.kind == .begin }.map(\.text)
+        #expect(
+            lines == [
+                #"scenario.thread("A") { Thread.sleep(forTimeInterval: 1) }"#,
+                #"scenario.task("B") { try await Task.sleep(for: .seconds(1)) }"#,
+                #"scenario.thread("C") { _ = DispatchTime.now() }"#,
+            ])
+    }
+
     @Test("sleeps that no one can tell apart are explored once")
     func cost() {
         let exploration = explore { scenario in
