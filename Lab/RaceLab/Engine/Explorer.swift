@@ -255,8 +255,9 @@ final class Explorer {
     func inconclusive(after summary: rl_summary) -> Exploration.Inconclusive? {
         if let inconclusive = inconclusive(of: scenario) { return inconclusive }
         if summary.status == RL_NOT_THE_SAME { return LikelyCause(lastPlaces).inconclusive }
-        // A thread that crashes at once, or only frees memory twice, may have accessed nothing.
-        if !crashes.isEmpty || tallies.keys.contains(where: { $0.kind == .misuse }) { return nil }
+        // A thread that crashes or waits at once, or frees memory twice, may have accessed nothing.
+        let explained = Set(tallies.keys.map(\.kind))
+        if !crashes.isEmpty || !explained.isDisjoint(with: [.misuse, .deadlock]) { return nil }
         let silent = zip(scenario.threads, accesses).first { !$0.isWorker && $1 == 0 }
         return silent.map { .sawNothing(thread: $0.0.name) }
     }

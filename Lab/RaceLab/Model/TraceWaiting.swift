@@ -105,9 +105,10 @@ extension Exploration.Trace.Waiting {
     private static func lock(_ waiting: rl_waiting, _ run: rl_run) -> Cause {
         let taking = [RL_LOCK, RL_TRY_LOCK, RL_SHARED_LOCK, RL_TRY_SHARED_LOCK].map(\.rawValue)
         guard waiting.holder >= 0 else { return .lock(holder: nil, takenInStep: nil) }
+        // A reader may have taken it again since, and released that.
         let taken = run.allSteps.lastIndex {
             taking.contains(UInt32($0.kind)) && !$0.failed && $0.address == waiting.address
-                && Int($0.thread) == Int(waiting.holder)
+                && Int($0.thread) == Int(waiting.holder) && $0.pc == waiting.holder_pc
         }
         return .lock(holder: Int(waiting.holder), takenInStep: taken)
     }

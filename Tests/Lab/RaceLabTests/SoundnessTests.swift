@@ -297,6 +297,17 @@ struct SoundnessTests {
             ])
     }
 
+    @Test("a task that only waits, forever, is a deadlock")
+    func waitsAtOnce() {
+        let exploration = explore { scenario in
+            scenario.task("waits") {
+                await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in }
+            }
+            scenario.thread("second") { Scenario.Log<Int>().append(1) }
+        }
+        #expect(exploration.inconclusive == nil && exploration.findings.map(\.kind) == [.deadlock])
+    }
+
     @Test("a thread without steps is reported, with what the lab cannot see, on three lines")
     func vacuousWords() {
         let exploration = explore { scenario in
