@@ -125,19 +125,25 @@ extension Requirement {
 
     /// Two threads that share nothing may not wait for each other.
     ///
-    /// - Parameter use: uses an object that it makes, and returns what keeps it alive.
+    /// - Parameters:
+    ///   - more: returns what the two threads do afterwards.
+    ///   - use: uses an object that it makes, and returns what keeps it alive.
     static func independence<Answer>(
         _ id: String, _ name: String, _ story: String, asking question: String,
         with type: Answer.Type,
+        then more: @escaping @Sendable (Answer) -> [() -> Any?] = { _ in [{ nil }, { nil }] },
         _ use: @escaping @Sendable (Answer) -> AnyObject
     ) -> Requirement {
         Requirement(id: id, name: name, story: story, question: question) { answer in
             let answer = answer as! Answer
             return .independence(
                 Independence { scenario, count in
-                    scenario.thread("first") { withExtendedLifetime(use(answer)) {} }
+                    let more = more(answer)
+                    scenario.thread("first") {
+                        withExtendedLifetime((use(answer), more[0]())) {}
+                    }
                     scenario.thread("second") {
-                        withExtendedLifetime((0..<count).map { _ in use(answer) }) {}
+                        withExtendedLifetime(((0..<count).map { _ in use(answer) }, more[1]())) {}
                     }
                 })
         }

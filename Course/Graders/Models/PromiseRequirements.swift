@@ -31,7 +31,7 @@ extension PromiseChecks {
                     + "and `Void`.",
                 asking: "Which of your lines assumes that the value is a number?"
             ) { otherValues(PromisePrograms.ofValues(exercise), $0) },
-            .many(id(2), flattens: exercise == 4),
+            .many(id(2), flattens: exercise == 4, settlesOnce: exercise > 2),
         ]
         if threads {
             all += [
@@ -84,9 +84,20 @@ extension PromiseChecks {
                 .independence(
                     id(7), "two promises, two threads",
                     "One thread settles a promise, and another thread settles a second, unrelated "
-                        + "promise. Neither may ever wait for the other.",
+                        + "promise. Then they use a promise that is pending, and the one that its "
+                        + "`then` has returned. Neither thread may ever wait for the other.",
                     asking: "How many locks are there for a thousand promises?",
-                    with: (any PromiseAnswer).self
+                    with: (any PromiseAnswer).self,
+                    then: { answer in
+                        let promise = Pending<Int>(answer).promise
+                        let link = promise.then { $0 }
+                        return [promise, link].map { promise in
+                            {
+                                promise.error { _ in }
+                                return promise.result
+                            }
+                        }
+                    }
                 ) { answer in
                     let all = PromisePrograms.everything
                     let run = PromiseRun(all, answer, .numbers, rules) { _ in }
@@ -145,17 +156,18 @@ extension PromiseChecks {
 
 extension Requirement {
     /// Numbers of handlers, links and settlements have no limit.
-    static func many(_ id: String, flattens: Bool) -> Requirement {
+    static func many(_ id: String, flattens: Bool, settlesOnce: Bool) -> Requirement {
         .unwatched(
             id, "thousands of everything",
             "\(Bounds.many) handlers wait for a value, and on another promise as many for an error. "
                 + "Others register as many more, each of them the next. Each is called, once, in the "
-                + "order of registration. A chain has as many links.",
+                + "order of registration. A chain has as many links."
+                + (settlesOnce ? " As many later calls of `resolve` change nothing." : ""),
             asking: "Which of your lines limits how many there can be?",
             with: (any PromiseAnswer).self, stack: 256 << 20
         ) { answer in
             for rejecting in [false, true] {
-                try crowd(answer, rejecting: rejecting)
+                try crowd(answer, rejecting: rejecting, settling: settlesOnce ? Bounds.many : 1)
                 try nest(answer, rejecting: rejecting)
                 try chain(answer, flattens: flattens, rejecting: rejecting)
             }
@@ -482,7 +494,9 @@ extension PromisePrograms {
 
 // MARK: Many
 
-private func crowd(_ answer: any PromiseAnswer, rejecting: Bool) throws {
+private func crowd(
+    _ answer: any PromiseAnswer, rejecting: Bool, settling times: Int
+) throws {
     var heard: [Int] = []
     let pending = Pending<Int>(answer)
     for number in 1...Bounds.many {
@@ -494,8 +508,13 @@ private func crowd(_ answer: any PromiseAnswer, rejecting: Bool) throws {
             pending.promise.then { $0 }.error { _ in heard.append(number) }
         }
     }
-    if rejecting { pending.reject(Sent("no")) } else { pending.resolve(1) }
+    // The first call settles the promise. The others change nothing, however many there are.
+    for number in 1...times {
+        if rejecting { pending.reject(Sent("no")) } else { pending.resolve(number) }
+    }
     try judge(heard, "that wait")
+    guard case .success(let value)? = pending.promise.result, value != 1 else { return }
+    throw Fault("settles twice", "call \(value) of `resolve` has an effect")
 }
 
 /// Each handler registers the next one.
