@@ -52,13 +52,17 @@ static reader reader_at(uintptr_t caller) {
 
 static const rl_operation begin = {.kind = RL_BEGIN};
 
+static bool is_at_beginning(void) {
+    return rl_active && me->thread != NO_THREAD && my_thread()->last_step < 0;
+}
+
 void rl_comes_to_clock(rl_place place) {
-    const bool is_at_beginning = rl_active && me->thread != NO_THREAD && my_thread()->last_step < 0;
-    if (is_at_beginning) rl_point(&begin, my_thread(), place);
+    if (is_at_beginning()) rl_point(&begin, my_thread(), place);
 }
 
 /// The same for a call of a function with this caller.
 static void comes_from(uintptr_t caller) {
+    if (!is_at_beginning()) return;
     rl_place place = {caller, 0};
     rl_library_between(&place);
     rl_comes_to_clock(place);

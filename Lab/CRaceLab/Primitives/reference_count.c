@@ -216,15 +216,20 @@ typedef void *(*on_weak_and_object)(void *reference, void *object);
 typedef void *(*on_weak)(void *reference);
 typedef void *(*on_two_weak)(void *to, void *from);
 
-static bool has_access_before(const thread *t) {
-    return t->started && (t->kind == RL_READ || t->kind == RL_MODIFY);
+/// A load belongs to the access to a property right before it. If that was one to something else,
+/// because a constant needs none, the load is a step of its own: another thread may release the
+/// object before it.
+static void come_to_load(const void *reference, bool is_accessed, rl_place place) {
+    if (rl_active && !is_accessed && rl_is_call_of_program(&place))
+        rl_atomic_point(&rl_atomic_load, reference, rl_place_in_source(place), RL_UNORDERED);
 }
 
-/// A load belongs to the access to a property right before it. If there is none, it is a step of
-/// its own: another thread may release the object before it.
-static void come_to_load(const void *reference, bool has_access, rl_place place) {
-    if (rl_active && !has_access && rl_is_call_of_program(&place))
-        rl_atomic_point(&rl_atomic_load, reference, rl_place_in_source(place), RL_UNORDERED);
+/// What the thread has accessed in its last step; NULL if that was something else.
+static const void *accessed(void) {
+    if (!rl_active) return NULL;
+    const thread *t = my_thread();
+    const bool is_access = t->started && (t->kind == RL_READ || t->kind == RL_MODIFY);
+    return is_access ? (const void *)t->address : NULL;
 }
 
 #define FORMS_WEAK_REFERENCE(name)               \
@@ -235,17 +240,16 @@ static void come_to_load(const void *reference, bool has_access, rl_place place)
         return real_##name()(reference, object); \
     }
 
-#define LOADS_WEAK_REFERENCE(name)                                               \
-    REAL(on_weak, real_##name, #name)                                            \
-    void *name(void *reference) {                                                \
-        if (sees(RL_WEAK_REFERENCES, RL_CALLER)) {                               \
-            const bool has_access = rl_active && has_access_before(my_thread()); \
-            come_to_load(reference, has_access, RL_CALLER);                      \
-            rl_looks_for(reference);                                             \
-        }                                                                        \
-        void *object = real_##name()(reference);                                 \
-        rl_has_counted(object, 1);                                               \
-        return object;                                                           \
+#define LOADS_WEAK_REFERENCE(name)                                       \
+    REAL(on_weak, real_##name, #name)                                    \
+    void *name(void *reference) {                                        \
+        if (sees(RL_WEAK_REFERENCES, RL_CALLER)) {                       \
+            come_to_load(reference, accessed() == reference, RL_CALLER); \
+            rl_looks_for(reference);                                     \
+        }                                                                \
+        void *object = real_##name()(reference);                         \
+        rl_has_counted(object, 1);                                       \
+        return object;                                                   \
     }
 
 #define COPIES_WEAK_REFERENCE(name)         \
@@ -267,14 +271,13 @@ COPIES_WEAK_REFERENCE(swift_weakTakeAssign)
 
 REAL(on_object, real_unowned_retain_strong, "swift_unownedRetainStrong")
 
-/// A constant is not accessed: then the access before is one to something else.
-static bool has_read(const thread *t, const void *object) {
-    return has_access_before(t) && *(void *const *)t->address == object;
+static bool contains_object(const void *property, const void *object) {
+    return property && *(void *const *)property == object;
 }
 
 void *swift_unownedRetainStrong(void *object) {
     if (sees(RL_WEAK_REFERENCES, RL_CALLER)) {
-        come_to_load(object, rl_active && has_read(my_thread(), object), RL_CALLER);
+        come_to_load(object, contains_object(accessed(), object), RL_CALLER);
         rl_looks_at_object(object);
     }
     rl_counts(object, 1);

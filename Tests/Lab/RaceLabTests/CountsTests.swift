@@ -94,6 +94,21 @@ struct CountsTests {
         },
         weak("a weak reference to what is replaced", { $0.strong = $1 }, { $0.strong = Thing() }),
         observer("a weak reference in a structure, at the beginning") { _ in },
+        KnownProgram(
+            "the same, after a look through a property", outcomes: ["alive", "between", "gone"],
+            everyOrder: true
+        ) { scenario in
+            let (owner, other) = (Holder(Thing()), Holder())
+            other.weakly = owner.strong
+            let observers = [Observer(thing: owner.strong)]
+            let seen = Seen()
+            scenario.thread("releases") { owner.strong = nil }
+            scenario.thread("looks") {
+                if other.weakly == nil { return seen.note("gone") }
+                seen.note(observers[0].thing == nil ? "between" : "alive")
+            }
+            scenario.outcome { seen.text }
+        },
         observer("the same, right after a signal") { $0.signal() },
         KnownProgram(
             "which thread runs `deinit`", outcomes: ["end 1 2", "end 2 1", "1 end 2", "2 end 1"],
