@@ -64,8 +64,7 @@ REPLACES(void, dispatch_activate, (dispatch_object object), (object),
 /// The toolchain's libraries use these for themselves.
 static void meet_call_of_program(const char *what, rl_place place) {
     const bool is_listening = rl_is_of_lab() && !rl_is_ignoring();
-    const bool is_of_program = rl_is_of_program(place.pc) && !rl_is_labs_own(place.pc);
-    if (is_listening && is_of_program) rl_meet_outside(what, place);
+    if (is_listening && rl_is_of_program(place.pc)) rl_meet_outside(what, place);
 }
 
 #define ORDERS(name, parameters, arguments, what) \
@@ -94,8 +93,6 @@ ORDERS(pthread_cond_clockwait,
            (lock, clock, until), "takes a readers-writer lock with a time limit")
 TAKES_IN_TIME(rdlock)
 TAKES_IN_TIME(wrlock)
-ORDERS(pthread_once, (pthread_once_t * once, void (*function)(void)), (once, function),
-       "calls pthread_once")
 ORDERS(semop, (int set, struct sembuf *operations, size_t count), (set, operations, count),
        "uses a System V semaphore")
 

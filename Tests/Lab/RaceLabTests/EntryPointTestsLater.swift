@@ -250,9 +250,6 @@ struct UncontrolledTests {
             pthread_create(&thread, nil, { _ in nil }, nil)
             if pthread_tryjoin_np(thread, nil) != 0 { pthread_join(thread, nil) }
         },
-        Case(testDescription: "something done once", words: "pthread_once") { _ in
-            pthread_once(lasting(pthread_once_t())) {}
-        },
         Case(testDescription: "a System V semaphore", words: "System V") { _ in
             var operation = sembuf(sem_num: 0, sem_op: 1, sem_flg: 0)
             _ = semop(-1, &operation, 1)
