@@ -29,7 +29,8 @@ enum Child {
 
     /// - Parameters:
     ///   - input: the program's standard input, which stays open until this process ends.
-    ///   - limit: how long it may run without a change of `pulse`.
+    ///   - limit: how long it may wait without a change of `pulse`. On Linux, a program that uses
+    ///     the processor does not wait, however slow it is on a busy machine.
     ///   - pulse: a number that changes as long as the program makes progress.
     static func run(
         _ program: URL, _ arguments: [String], input: String = "", output: URL,
@@ -65,13 +66,28 @@ enum Child {
             ended.signal()
         }
         waiter.start()
-        var last = pulse()
-        while ended.wait(timeout: .now() + Double(limit.components.seconds)) == .timedOut {
-            let now = pulse()
-            if now == last { return false }
+        let seconds = Double(limit.components.seconds)
+        var last = (pulse: pulse(), used: processorTime(of: id))
+        while ended.wait(timeout: .now() + seconds) == .timedOut {
+            let now = (pulse: pulse(), used: processorTime(of: id))
+            // A hundredth: one that looks again and again whether it may go on waits, too.
+            if now.pulse == last.pulse, now.used - last.used < seconds / 100 { return false }
             last = now
         }
         return true
+    }
+
+    /// In seconds, of all threads of the process; 0 where another process cannot be asked.
+    private static func processorTime(of id: pid_t) -> Double {
+        #if os(Linux)
+            var clock = clockid_t()
+            var time = timespec()
+            guard clock_getcpuclockid(id, &clock) == 0, clock_gettime(clock, &time) == 0
+            else { return 0 }
+            return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        #else
+            return 0
+        #endif
     }
 
     /// The child has default signal handling, whatever this process has set.

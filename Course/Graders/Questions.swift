@@ -34,7 +34,9 @@ extension Requirement {
         "waits forever":
             "What does the thread wait for, and which thread must provide it after the wait has "
             + "begun?",
-        "no end": "Which loop continues, and what would have to change for it to end?",
+        "no end":
+            "Which loop continues, and what would have to change for it to end? Or how often does it "
+            + "run, if there are thousands of what it runs over?",
         "not deterministic":
             "What may differ when the same code runs again: something that is created at "
             + "its first use, a random number, or the address of an object?",

@@ -50,8 +50,8 @@ public func storedFields(
     return fields.isEmpty ? [("result", describe(result))] : fields
 }
 
-/// The stored properties of any object, as columns of a table, without those that a lock hides.
-public func storedFields(of object: AnyObject) -> [(title: String, value: String)] {
+/// The stored properties of any value, as columns of a table, without those that a lock hides.
+public func storedFields(of object: Any) -> [(title: String, value: String)] {
     Mirror(reflecting: object).children.compactMap { child in
         guard let title = child.label, let value = fieldText(child.value) else { return nil }
         return (title, value)

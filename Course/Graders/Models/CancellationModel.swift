@@ -288,6 +288,10 @@ enum CancellationPrograms {
                 [one],
                 [[[.cancel]], [[.withdraw(0)], [.observe(2)]], [[.observe(3)], [.cancel]]])
             + meetings([[]], [[[.observe(0)]], [[.observe(1)]], [[.observe(2)]]])
+            // What is over stays over, also for a reader who meets another call.
+            + meetings(
+                [[.observe(0), .cancel]],
+                [[[.read(7)]], [[.observe(2), .withdraw(2)], [.withdraw(0)], [.cancel]]])
             // There is one observer: the order of several is up to the answer.
             + meetings([[]], [[[.cancel]], [[.observe(2, inside: [.read(6)])]]])
             + waiting

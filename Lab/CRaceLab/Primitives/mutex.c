@@ -15,6 +15,7 @@
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "Scheduler/runs.h"
+#include "State/blocks.h"
 #include "State/state.h"
 #include "Symbols/call_sites.h"
 
@@ -24,6 +25,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <time.h>
 
 #if defined(__APPLE__)
@@ -213,9 +215,24 @@ static bool asks_again(pthread_mutex_t *mutex, int *answer, rl_place place) {
     return true;
 }
 
+/// Whether Foundation takes the lock of one of its objects, such as an `NSCache`, which the scenario
+/// has made. The line is that of the code under test which uses the object.
+static bool is_of_object(const pthread_mutex_t *mutex, rl_place *place) {
+    static const char library[] = "libFoundation";
+    return rl_active && rl_extent_with((uintptr_t)mutex).size > 0 &&
+           strncmp(rl_name_of_library(place->pc), library, sizeof library - 1) == 0 &&
+           rl_is_below_program(place);
+}
+
+#define MUTEX_IS_LISTENED_TO(mutex, place)                                                        \
+    rl_place place = RL_CALLER;                                                                   \
+    const bool is_listened_to =                                                                   \
+        rl_sees(FAMILY, place) && (rl_is_call_of_program(&place) || is_of_object(mutex, &place)); \
+    if (is_listened_to) rl_is_used_as_lock(mutex, place)
+
 int pthread_mutex_lock(pthread_mutex_t *mutex) {
     if (rl_is_observing) rl_observer_locks(mutex, release_mutex);
-    IS_LISTENED_TO_ON(mutex, place);
+    MUTEX_IS_LISTENED_TO(mutex, place);
     if (!is_listened_to) {
         if (rl_finds_out_about_lock(mutex, place)) return real_lock()(mutex);
         if (rl_active && rl_is_lock_of_runtime(place))
@@ -231,7 +248,7 @@ int pthread_mutex_lock(pthread_mutex_t *mutex) {
 }
 
 int pthread_mutex_trylock(pthread_mutex_t *mutex) {
-    IS_LISTENED_TO_ON(mutex, place);
+    MUTEX_IS_LISTENED_TO(mutex, place);
     if (!is_listened_to) return is_kept_mutex(mutex) ? EBUSY : real_trylock()(mutex);
     int answer;
     if (asks_again(mutex, &answer, place)) return answer == EDEADLK ? EBUSY : answer;
@@ -240,7 +257,7 @@ int pthread_mutex_trylock(pthread_mutex_t *mutex) {
 }
 
 int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until) {
-    IS_LISTENED_TO_ON(mutex, place);
+    MUTEX_IS_LISTENED_TO(mutex, place);
     if (!is_listened_to) return is_kept_mutex(mutex) ? ETIMEDOUT : real_timedlock()(mutex, until);
     int answer;
     if (asks_again(mutex, &answer, place)) return answer;
@@ -256,7 +273,7 @@ bool rl_is_free(pthread_mutex_t *mutex) {
 
 int pthread_mutex_unlock(pthread_mutex_t *mutex) {
     if (rl_is_observing) rl_observer_unlocks(mutex);
-    IS_LISTENED_TO_ON(mutex, place);
+    MUTEX_IS_LISTENED_TO(mutex, place);
     if (is_listened_to && rl_is_free(mutex)) {
         rl_is_misused(RL_RELEASED_FREE_LOCK, place);
         return EPERM;

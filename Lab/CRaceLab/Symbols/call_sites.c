@@ -263,15 +263,21 @@ static void climb_up(climb *c, uintptr_t stack) {
     rl_attend();
 }
 
+static bool finds_caller(climb c, rl_place *place) {
+    climb_up(&c, place->stack);
+    if (c.is_found) *place = c.found;
+    return c.is_found;
+}
+
 bool rl_is_call_of_program(rl_place *place) {
     if (rl_is_labs_own(place->pc)) return false;
     origin from = origin_of(place->pc);
     if (from == OF_PROGRAM) return true;
-    if (from == OF_TOOLCHAIN) return false;
-    climb c = {.from = place->pc};
-    climb_up(&c, place->stack);
-    if (c.is_found) *place = c.found;
-    return c.is_found;
+    return from != OF_TOOLCHAIN && finds_caller((climb){.from = place->pc}, place);
+}
+
+bool rl_is_below_program(rl_place *place) {
+    return finds_caller((climb){.from = place->pc, .is_for_program = true}, place);
 }
 
 rl_place rl_place_in_source(rl_place place) {
@@ -351,10 +357,10 @@ rl_place rl_place_that_awaits(rl_place place) {
 static bool is_registering(uintptr_t pc) {
     call_site *site = call_site_of(pc);
     if (site->registering_is_known) return site->is_registering;
+    site->registering_is_known = true;
     rl_ignore();
     const char *name = rl_name_of_function(pc);
     rl_attend();
-    site->registering_is_known = true;
     return site->is_registering = name && strcmp(name, "swift_task_addCancellationHandler") == 0;
 }
 
@@ -367,13 +373,11 @@ bool rl_is_within_registration(rl_place place) {
 
 uintptr_t rl_place_in_contexts(const uintptr_t *context) {
     uintptr_t without_line = 0;
-    for (int depth = 0; context && depth < 64; depth++) {
+    for (int depth = 0; context && depth < 64; depth++, context = (const uintptr_t *)context[0]) {
         const uintptr_t pc = context[1];
-        if (pc && rl_is_under_test(pc) && !rl_is_labs_own(pc)) {
-            if (!rl_is_compilers_own(pc + 1)) return pc + 1;
-            if (!without_line) without_line = pc + 1;
-        }
-        context = (const uintptr_t *)context[0];
+        if (!pc || !rl_is_under_test(pc) || rl_is_labs_own(pc)) continue;
+        if (!rl_is_compilers_own(pc + 1)) return pc + 1;
+        if (!without_line) without_line = pc + 1;
     }
     return without_line;
 }
@@ -447,9 +451,9 @@ bool rl_is_in_lab(uintptr_t pc) {
     rl_ignore();
     const bool is_known = rl_size_of_function(pc, &start) > 0 && rl_find_line(start, &line);
     rl_attend();
-    const bool is_in = !is_known || !line.folder || strstr(line.folder, "Lab/RaceLab/");
     call_site_of(pc)->lab_is_known = true;
-    return call_site_of(pc)->is_in_lab = is_in;
+    return call_site_of(pc)->is_in_lab =
+               !is_known || !line.folder || strstr(line.folder, "Lab/RaceLab/");
 }
 
 bool rl_is_unseen_lock(rl_place place) {
@@ -461,8 +465,7 @@ rl_place rl_place_of_unseen_lock(rl_place place) {
     rl_ignore();
     const uintptr_t *frame = (const uintptr_t *)place.stack - 2;
     while (!rl_is_unseen_lock(place)) {
-        frame = next_frame(frame);
-        if (!frame || (uintptr_t)frame >= me->body) break;
+        if (!(frame = next_frame(frame)) || (uintptr_t)frame >= me->body) break;
         place = place_above(frame);
     }
     rl_attend();
@@ -483,11 +486,11 @@ bool rl_is_compilers_cache(uintptr_t pc, uintptr_t address) {
     } known[1024];
     const size_t at = (address >> 3) % (sizeof known / sizeof *known);
     if (known[at].address == address) return known[at].is_cache;
-    rl_ignore();
-    const bool is_cache = rl_is_global(address) && rl_is_cache(pc, address);
-    rl_attend();
     known[at].address = address;
-    return known[at].is_cache = is_cache;
+    rl_ignore();
+    known[at].is_cache = rl_is_global(address) && rl_is_cache(pc, address);
+    rl_attend();
+    return known[at].is_cache;
 #else
     (void)address;
     return rl_is_compilers_own(pc);

@@ -11,6 +11,8 @@ bool rl_is_under_test(uintptr_t pc);
 /// Whether the code under test called an entry point, directly or through a function of Foundation
 /// or Dispatch that only acts for it. If so, moves `*place` up the stack to the code under test.
 bool rl_is_call_of_program(rl_place *place);
+/// The same whatever the functions between act for.
+bool rl_is_below_program(rl_place *place);
 
 /// The place to show for an access: a place in a source file. Accessors and thunks have no lines;
 /// for them it is the place that calls them. `place` is RL_CALLER.

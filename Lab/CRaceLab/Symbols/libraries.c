@@ -72,6 +72,9 @@ origin rl_find_origin(uintptr_t pc) {
     Dl_info info;
     if (!dladdr((void *)(pc - 1), &info) || !info.dli_fname) return OF_PROGRAM;
     if (!is_library_of_toolchain(info.dli_fname)) return OF_PROGRAM;
+    // The registrar of an observable class takes a lock when a property is read, and two when it
+    // changes. Between them come the observer's registration and its call.
+    if (strstr(info.dli_fname, "libswiftObservation")) return FOR_PROGRAM;
     if (strstr(info.dli_fname, "libswiftDispatch")) return FOR_PROGRAM;
     bool is_foundation = strstr(info.dli_fname, "libFoundation.so");
     if (!info.dli_sname) return is_foundation ? NAMELESS : OF_TOOLCHAIN;

@@ -170,7 +170,7 @@ struct ChildResult {
 extension Exploration.Site {
     /// Whether the site is in a source file that can be read and is not part of the lab.
     var isOfProgram: Bool {
-        !path.contains("/CRaceLab/") && !path.contains("<compiler-generated>")
+        !["/CRaceLab/", "/Lab/RaceLab/", "<compiler-generated>"].contains(where: path.contains)
             && FileManager.default.isReadableFile(atPath: path)
     }
 }

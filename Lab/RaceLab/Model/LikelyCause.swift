@@ -87,7 +87,7 @@ struct LikelyCause {
         ),
         (["random(", "getrusage(", "times("], "it depends on time or chance"),
         (
-            ["OperationQueue", "Timer.", "makeTimerSource", "NotificationCenter", "Process("],
+            ["OperationQueue", "Timer.", "makeTimerSource", "Process("],
             "work that is sent there is not seen by the lab"
         ),
     ]

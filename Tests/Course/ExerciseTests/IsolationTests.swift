@@ -80,6 +80,15 @@ struct IsolationTests {
 
     #if os(Linux)
 
+        @Test("a process that computes makes progress, however long it takes")
+        func computing() throws {
+            let folder = try Folder()
+            let ended = Child.run(
+                URL(filePath: "/bin/sh"), ["-c", "ulimit -t 3; while :; do :; done"],
+                output: folder.url.appending(path: "printed"), atMost: .seconds(1))
+            #expect([.signal(SIGXCPU), .signal(SIGKILL)].contains(ended))
+        }
+
         @Test("an interrupted grader removes its folder, and kills the answer")
         func interrupted() throws {
             let folder = try Folder()

@@ -1,5 +1,6 @@
 #if os(Linux)
     import Foundation
+    import Observation
     import RaceLabTesting
     import SharedSuite
     import Synchronization
@@ -325,6 +326,32 @@
                     scenario.thread("writer") { queue.setSpecific(key: key, value: 1) }
                     scenario.thread("reader") { seen.append(queue.getSpecific(key: key)) }
                     scenario.check { try Scenario.require(seen.entries == [nil], "it is there") }
+                }
+            },
+            Program("objects of Foundation that guard", "seen!") {
+                explore { scenario in
+                    let cache = NSCache<NSString, NSNumber>()
+                    let misses = Scenario.Log<Int>()
+                    scenario.threads("first", "second") {
+                        if cache.object(forKey: "key") == nil { misses.append(1) }
+                        cache.setObject(1, forKey: "key")
+                    }
+                    scenario.check { try Scenario.require(misses.entries.count < 2, "both") }
+                }
+            },
+            Program("properties of an `@Observable`", "seen!") {
+                explore { scenario in
+                    let (observed, lock) = (Observed(), NSLock())
+                    let seen = Scenario.Log<Int>()
+                    scenario.thread("observer") {
+                        withObservationTracking {
+                            seen.append(lock.withLock { observed.value })
+                        } onChange: {
+                            seen.append(1)
+                        }
+                    }
+                    scenario.thread("writer") { lock.withLock { observed.value = 1 } }
+                    scenario.check { try Scenario.require(seen.entries != [0], "not noticed") }
                 }
             },
             Program("values that belong to a thread, where", "not seen", run: afterAwait),
