@@ -3,8 +3,8 @@
 #pragma once
 
 #include "Model/happens_before.h"
-#include "State/shadow.h"
 #include "Scheduler/operation.h"
+#include "State/shadow.h"
 
 /// What a thread did before it changed the variable comes before what follows a look at it. Two
 /// threads that only look are not ordered.

@@ -216,12 +216,15 @@ static bool asks_again(pthread_mutex_t *mutex, int *answer, rl_place place) {
 }
 
 /// Whether Foundation takes the lock of one of its objects, such as an `NSCache`, which the scenario
-/// has made. The line is that of the code under test which uses the object.
+/// has made. The line is that of the code under test which uses the object. An `Operation` takes its
+/// lock dozens of times for one call, which would be too many steps to explore.
 static bool is_of_object(const pthread_mutex_t *mutex, rl_place *place) {
-    static const char library[] = "libFoundation";
-    return rl_active && rl_extent_with((uintptr_t)mutex).size > 0 &&
-           strncmp(rl_name_of_library(place->pc), library, sizeof library - 1) == 0 &&
-           rl_is_below_program(place);
+    static const char library[] = "libFoundation", operation[] = "$s10Foundation9Operation";
+    if (!rl_active || rl_extent_with((uintptr_t)mutex).size == 0) return false;
+    if (strncmp(rl_name_of_library(place->pc), library, sizeof library - 1) != 0) return false;
+    const char *name = rl_name_of_function(place->pc);
+    if (name && strncmp(name, operation, sizeof operation - 1) == 0) return false;
+    return rl_is_below_program(place);
 }
 
 #define MUTEX_IS_LISTENED_TO(mutex, place)                                                        \
