@@ -34,6 +34,9 @@ extension Requirement {
         "waits forever":
             "What does the thread wait for, and which thread must provide it after the wait has "
             + "begun?",
+        "returns early":
+            "Which thread takes the waiting handlers from the list, and what may another thread do "
+            + "before it has called them?",
         "no end":
             "Which loop continues, and what would have to change for it to end? Or how often does it "
             + "run, if there are thousands of what it runs over?",

@@ -23,6 +23,12 @@ extension PromiseModel {
             return Fault(
                 "out of order", "the order of the calls is not one that is promised: \(received)")
         }
+        if holds({ $0.waits = false }) {
+            return Fault(
+                "returns early",
+                "the call that settles the promise returns before a waiting handler is called: "
+                    + received)
+        }
         if holds({ $0.readers = false }) {
             return Fault("result differs", "`result` differs from the outcome: \(received)")
         }

@@ -71,6 +71,8 @@ struct PromiseModel: Hashable {
         var values = true
         /// Otherwise a later settlement may replace the outcome.
         var settlesOnce = true
+        /// Otherwise a call that settles a promise may return before its handlers are called.
+        var waits = true
         /// Otherwise any call explains what was seen.
         var calls = true
 
@@ -263,7 +265,8 @@ struct PromiseModel: Hashable {
         case .error(let promise, let handler):
             return register(.error(handler), promise, thread, search.rules)
         case .resolve(let promise, let outcome), .reject(let promise, let outcome):
-            return settle(promise, outcome, thread, search, mayMove: false)
+            return settle(
+                promise, outcome, thread, search, mayMove: !search.comparison.waits)
         case .read(let promise, let reader):
             guard emit(.reads(reader, nodes[promise].outcome), search) else { return [] }
         case .drop: break

@@ -43,7 +43,10 @@ extension PromiseChecks {
                     asking:
                         "Which two of your steps must be one, so that no other thread can come between "
                         + "them?"
-                ) { inThreads(PromisePrograms.inThreads(), $0) },
+                ) { answer in
+                    let returning = callsOutside ? [] : PromisePrograms.settledWhenItReturns
+                    return inThreads(PromisePrograms.inThreads() + returning, answer)
+                },
                 .programs(
                     id(4), "two threads and strings",
                     "Some of these programs again, with a promise of strings.",
@@ -431,6 +434,14 @@ extension PromisePrograms {
             [[[resolve], [then]], [[other(resolve)], [other(then)], [other(reject)]]], roots: 2)
         return all
     }
+
+    /// When `resolve` returns, the handler that had been waiting has settled a second promise.
+    static let settledWhenItReturns: [PromiseProgram] = {
+        let settling = Operation("through") { builder, promise in
+            builder.then(promise) { $0.ops.append(.resolve(1, 2)) }
+        }
+        return meetings(before: [[settling]], [[[resolve, other(read)]], [[then]]], roots: 2)
+    }()
 
     /// For exercise 4: the function returns a promise.
     static func returningPromises() -> [PromiseProgram] {
