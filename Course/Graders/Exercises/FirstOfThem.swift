@@ -42,9 +42,10 @@ extension Exercise {
             .inSequence(
                 "E09.2", "one thread: withTimeout",
                 "A promise settles before the call, a nanosecond before its time is up, or later; "
-                    + "the limits are from zero to thousands of years. An observer of the outcome "
-                    + "advances the clock and settles the promise. When the outcome is settled, no "
-                    + "alarm is left on the clock, and no handler on the promise.",
+                    + "the limits are from zero to thousands of years, and one is negative. An "
+                    + "observer of the outcome advances the clock and settles the promise. When the "
+                    + "outcome is settled, no alarm is left on the clock, and no handler on the "
+                    + "promise.",
                 asking: "What does the clock call, when, and which line cancels that?"
             ) { OperatorPrograms.limits },
             .otherValues("E09.3", .winner([0]), .limit(0, .seconds(1))),

@@ -152,7 +152,7 @@ enum OperatorPrograms {
         for ending in settling([0]) + [[.advance(second)]] {
             all.append(Program([.call(.limit(0, second), inside: inside)] + ending))
         }
-        return all
+        return all + [Program([.call(.limit(0, .seconds(-1))), .advance(.zero)])]
     }()
 
     /// The last of very many promises wins.

@@ -8,8 +8,8 @@
 //
 // `withTimeout` settles as the promise does, if that happens within `limit` from now; otherwise it
 // is rejected with `OperatorError.timedOut` when the time is up. A promise that is settled before
-// the call is in time, even if the limit is zero. `schedule(after:_:)` makes a clock call a function
-// later, and returns an alarm, which can be cancelled.
+// the call is in time, even if the limit is zero; a limit may also be negative. `schedule(after:_:)`
+// makes a clock call a function later, and returns an alarm, which can be cancelled.
 //
 // Neither may leave anything behind when it is settled: no alarm on the clock, and no handler on a
 // promise that is still pending. A promise that lives as long as the program may take part in many
