@@ -239,6 +239,8 @@ enum CancellationPrograms {
                         again, .observe(4), again, .cancel, again,
                     ]))
         }
+        // Each is withdrawn before the next one is registered.
+        programs.append(Program((0..<5).flatMap { [.observe($0), .withdraw($0)] } + [.cancel]))
         for begun in [[Operation.observe(0)], [.observe(0), .cancel]] {
             programs += [
                 Program(begun + [.releaseSource, .read(7), .observe(1), .withdraw(0)]),
