@@ -28,7 +28,7 @@ extension PromiseChecks {
             .programs(
                 id(1), "one thread, other types of values",
                 "Some of these programs again, with promises of strings, optionals, arrays, errors "
-                    + "and `Void`.",
+                    + "and `Void`, and with a `CancellationError`.",
                 asking: "Which of your lines assumes that the value is a number?"
             ) { otherValues(PromisePrograms.ofValues(exercise), $0) },
             .many(id(2), flattens: exercise == 4, settlesOnce: exercise > 2),

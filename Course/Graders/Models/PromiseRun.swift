@@ -8,7 +8,21 @@ struct Conversion<Value>: Sendable {
     var values: String?
     let make: @Sendable (Int) -> Value
     let number: @Sendable (Value) -> Int
-    var error: @Sendable (Int) -> any Error = { Coded(code: $0) }
+    var makeError: @Sendable (Int) -> any Error = { Coded(code: $0) }
+    /// The error with this number is a `CancellationError`.
+    var cancellation: Int?
+
+    func error(_ number: Int) -> any Error {
+        number == cancellation ? CancellationError() : makeError(number)
+    }
+
+    func code(of error: any Error) -> Int {
+        if let error = error as? Coded { return error.code }
+        if let error = error as? CodedObject { return error.code }
+        if error is CancellationError, let cancellation { return cancellation }
+        return "\(error)" == "returnedItself"
+            ? PromiseProgram.returnedItself : PromiseProgram.unknownError
+    }
 }
 
 /// An error of a program.
@@ -63,13 +77,6 @@ extension CodedValue: Hashable, CustomStringConvertible {
         probe.look()
         return "\(code)"
     }
-}
-
-private func code(of error: any Error) -> Int {
-    if let error = error as? Coded { return error.code }
-    if let error = error as? CodedObject { return error.code }
-    return "\(error)" == "returnedItself"
-        ? PromiseProgram.returnedItself : PromiseProgram.unknownError
 }
 
 /// Runs a program on an answer, and records what can be seen.
@@ -199,7 +206,7 @@ final class PromiseRun<Value> {
         case .error(let promise, let handler):
             let token = Token(counter, probe)
             handle(promise)?.error { error in
-                withExtendedLifetime(token) { self.call(handler, code(of: error)) }
+                withExtendedLifetime(token) { self.call(handler, self.conversion.code(of: error)) }
             }
         case .resolve(let promise, let value): functions[promise].resolve(value)
         case .reject(let promise, let error): functions[promise].reject(error)
@@ -222,7 +229,7 @@ final class PromiseRun<Value> {
     private func outcome(of promise: Handle<Value>) -> PromiseProgram.Outcome? {
         switch promise.result {
         case .success(let value)?: conversion.number(value)
-        case .failure(let error)?: code(of: error)
+        case .failure(let error)?: conversion.code(of: error)
         case nil: nil
         }
     }
@@ -340,7 +347,8 @@ final class Probe: @unchecked Sendable {
 extension Conversion where Value == CodedValue {
     static func objects(_ probe: Probe) -> Conversion {
         Conversion(
-            make: { CodedValue($0, probe) }, number: { $0.code }, error: { CodedObject($0, probe) })
+            make: { CodedValue($0, probe) }, number: { $0.code },
+            makeError: { CodedObject($0, probe) })
     }
 }
 
@@ -350,7 +358,10 @@ extension Conversion where Value == Int {
 
 extension Conversion where Value == String {
     static var texts: Conversion {
-        Conversion(values: "`String`", make: { "\($0)" }, number: { Int($0) ?? -97 })
+        Conversion(
+            values: "`String`, and an error that a throws is a `CancellationError`",
+            make: { "\($0)" }, number: { Int($0) ?? -97 },
+            cancellation: PromiseProgram.thrown(by: 1))
     }
 }
 
@@ -363,7 +374,9 @@ extension Conversion where Value == Coded {
 extension Conversion where Value == Int? {
     /// The number 1 is converted to `nil`.
     static var optionals: Conversion {
-        Conversion(values: "`Int?`", make: { $0 == 1 ? nil : $0 }, number: { $0 ?? 1 })
+        Conversion(
+            values: "`Int?`, and error 1 is a `CancellationError`",
+            make: { $0 == 1 ? nil : $0 }, number: { $0 ?? 1 }, cancellation: -1)
     }
 }
 
