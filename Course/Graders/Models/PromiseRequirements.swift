@@ -481,6 +481,8 @@ extension PromisePrograms {
             return count("p", in: operations) + count("i", in: operations) > 0
                 && count("i", in: operations) == count("i", in: Array(early))
         }
+        let crowd = [then, error, then].map(other)
+        all.append(program([crowd + [returning(1), resolving(4), other(resolve)]], roots: 2))
         return all.sorted { $0.size < $1.size } + [nestedChains]
     }
 
