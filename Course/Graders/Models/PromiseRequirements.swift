@@ -432,6 +432,8 @@ extension PromisePrograms {
         all += meetings(
             before: [[then, other(then)]],
             [[[resolve], [then]], [[other(resolve)], [other(then)], [other(reject)]]], roots: 2)
+        // Others come first again and again.
+        all += meetings([[[then, then, resolve]], [[then]]])
         return all
     }
 
