@@ -112,7 +112,7 @@ struct PromiseChecks: Sendable {
     /// Whether everything is freed.
     func memory(_ all: [PromiseProgram], _ answer: any PromiseAnswer) -> Programs {
         Programs(count: all.count) { number in
-            let seen = observe(all[number], answer, .numbers)
+            let seen = observe(all[number], answer, .numbers, watchesMemory: true)
             if !seen.isFreedWhenSettled { return PromiseChecks.keptAlive(all[number]) }
             if seen.isFreed { return nil }
             return Fault(
@@ -130,7 +130,8 @@ struct PromiseChecks: Sendable {
     }
 
     private func observe<Value>(
-        _ program: PromiseProgram, _ answer: any PromiseAnswer, _ conversion: Conversion<Value>
+        _ program: PromiseProgram, _ answer: any PromiseAnswer, _ conversion: Conversion<Value>,
+        watchesMemory: Bool = false
     ) -> Observation {
         var seen = Observation()
         let counter = PromiseRun<Value>.Counter()
@@ -144,8 +145,11 @@ struct PromiseChecks: Sendable {
                     handler, "\(program.letter(handler)): \(PromiseProgram.text(outcome))")
             }
             run.runInSequence()
-            seen.isFreedWhenSettled = !freesHandlers || !run.isSettled || counter.living == 0
-            promises = run.objects.map(Weak.init)
+            // Each look would be a row of the table.
+            if watchesMemory {
+                seen.isFreedWhenSettled = !freesHandlers || !run.isSettled || counter.living == 0
+                promises = run.objects.map(Weak.init)
+            }
             run.letGo()
         }
         seen.isFreed = counter.living == 0 && promises.allSatisfy { $0.object == nil }
