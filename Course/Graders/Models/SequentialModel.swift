@@ -170,8 +170,11 @@ extension SmallProgram {
                         seen[index], insteadOf: expected.seen, end: (seen.last!, end.seen))
                 }
             }
-            // Always the same one of them.
-            return faults.max { "\($0)" < "\($1)" }.map { about($0, "after `\(operation)`") }
+            // Only something is left, or always the same one of the others.
+            let left = faults.first { ["kept alive", "left behind"].contains($0.reason) }
+            return (left ?? faults.max { "\($0)" < "\($1)" }).map {
+                about($0, "after `\(operation)`")
+            }
         }
         return nil
     }
