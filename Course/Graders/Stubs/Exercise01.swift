@@ -14,9 +14,10 @@
 // 2. Two threads, first (F) and second (S), fulfill the promise with 1 and with 2, and a handler is
 //    waiting: hazard R02. Find an interleaving in which the handler is called twice.
 //
-// Read `settle` and `observe` in Sources/Stage2Handlers/AWPromise.swift, change one of the two rows,
-// and grade it. If your interleaving does not do that, the grader prints a table that shows line by
-// line what it does instead. (The grader ignores the file as long as both rows are unchanged.)
+// Read `settle` and `observe` in Sources/Stage2Handlers/AWPromise.swift, change the first row, and
+// grade it. If your interleaving does not do that, the grader prints a table that shows line by line
+// what it does instead. When the first row is right, the grader goes on to the second one. (It
+// ignores the file as long as both rows are unchanged.)
 //
 // Grade it with: swift run promise-lab grade 1
 
