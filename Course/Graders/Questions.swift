@@ -31,6 +31,8 @@ extension Requirement {
             + "thread out until the first one has finished?",
         "deadlock":
             "What does each blocked thread wait for, and which thread could provide it?",
+        "livelock":
+            "What does the loop wait for, and which thread could bring that about?",
         "waits forever":
             "What does the thread wait for, and which thread must provide it after the wait has "
             + "begun?",
@@ -45,7 +47,7 @@ extension Requirement {
             + "its first use, a random number, or the address of an object?",
         "crash": "What does the line assume at which the process ended, and when is that untrue?",
         "too much output": nil, "killed": nil, "forged": nil, "no verdict": nil,
-        "not explored": nil, "not controlled": nil,
+        "not explored": nil, "not controlled": nil, "no schedule": nil,
     ]
 
     private static let otherQuestions = [
@@ -56,8 +58,8 @@ extension Requirement {
             "Of two handlers that wait, where is it stored which one was registered first, and "
             + "which line decides which is called next?",
         "twice":
-            "Follow the handler that is called twice: which two steps have both taken it "
-            + "from the list?",
+            "Which of your lines has made each of the two calls of the handler, and what should have "
+            + "prevented the second one?",
         "too early":
             "Which line decides that it is time, and what has not happened yet at that moment?",
         "not settled":

@@ -395,7 +395,10 @@ struct GraderTests {
         arguments: [
             ("12/NotMended.swift", "the class is unchanged"),
             ("12/AnotherGapInstead.swift", "which line decides which is called next"),
+            ("04/TheFunctionTwice.swift", "each of the two calls"),
+            ("05/LateOnesHelp.swift", "before it has called them"),
             ("05/ReadingWithoutTheLock.swift", "nothing orders one access before the other"),
+            ("11/WaitsForTheObservers.swift", "What does the loop wait for"),
             ("06/LateOnesUnderTheLock.swift", "which of your lines releases it"),
             ("07/NoLockForItself.swift", "in the middle of changing the same memory"),
             ("07/OneOrderForEachKind.swift", "where is it stored which one was registered first"),
