@@ -101,8 +101,7 @@ struct PromiseChecks: Sendable {
     ) -> Programs {
         Programs(count: all.count) { number in
             let program = all[number]
-            var seen = PromiseModel.Seen(of: program)
-            for event in observe(program, answer, conversion).events { seen.add(event, program) }
+            let seen = run(program, answer, conversion)
             let fault = PromiseModel.fault(seen, of: program, rules)
             guard let fault, let values = conversion.values else { return fault }
             return Fault(fault.reason, "\(fault.detail); values are of type \(values)")
@@ -112,47 +111,39 @@ struct PromiseChecks: Sendable {
     /// Whether everything is freed.
     func memory(_ all: [PromiseProgram], _ answer: any PromiseAnswer) -> Programs {
         Programs(count: all.count) { number in
-            let seen = observe(all[number], answer, .numbers, watchesMemory: true)
-            if !seen.isFreedWhenSettled { return PromiseChecks.keptAlive(all[number]) }
-            if seen.isFreed { return nil }
+            let (program, counter) = (all[number], PromiseRun<Int>.Counter())
+            var (isKept, promises): (Bool, [Weak]) = (false, [])
+            _ = run(program, answer, .numbers, counter) { run in
+                isKept = freesHandlers && run.isSettled && counter.living > 0
+                promises = run.objects.map(Weak.init)
+            }
+            if isKept { return PromiseChecks.keptAlive(program) }
+            if counter.living == 0, promises.allSatisfy({ $0.object == nil }) { return nil }
             return Fault(
                 "kept alive",
                 "the program has dropped all of its references, and a promise or a handler is still "
-                    + "alive: the program is \(all[number])")
+                    + "alive: the program is \(program)")
         }
     }
 
-    /// What is known after a program with one thread has run.
-    private struct Observation {
-        var events: [PromiseEvent] = []
-        var isFreedWhenSettled = true
-        var isFreed = true
-    }
-
-    private func observe<Value>(
+    /// Runs a program with one thread.
+    ///
+    /// - Parameter look: called before everything is released.
+    private func run<Value>(
         _ program: PromiseProgram, _ answer: any PromiseAnswer, _ conversion: Conversion<Value>,
-        watchesMemory: Bool = false
-    ) -> Observation {
-        var seen = Observation()
-        let counter = PromiseRun<Value>.Counter()
+        _ counter: PromiseRun<Value>.Counter = PromiseRun<Value>.Counter(),
+        look: (PromiseRun<Value>) -> Void = { _ in }
+    ) -> PromiseModel.Seen {
+        var seen = PromiseModel.Seen(of: program)
         let log = Scenario.Log<Int>()
-        var promises: [Weak] = []
-        do {
-            let run = PromiseRun(program, answer, conversion, rules, counter: counter) { event in
-                seen.events.append(event)
-                guard case .begins(let handler, let outcome) = event else { return }
-                log.append(
-                    handler, "\(program.letter(handler)): \(PromiseProgram.text(outcome))")
-            }
-            run.runInSequence()
-            // Each look would be a row of the table.
-            if watchesMemory {
-                seen.isFreedWhenSettled = !freesHandlers || !run.isSettled || counter.living == 0
-                promises = run.objects.map(Weak.init)
-            }
-            run.letGo()
+        let run = PromiseRun(program, answer, conversion, rules, counter: counter) { event in
+            seen.add(event, program)
+            guard case .begins(let handler, let outcome) = event else { return }
+            log.append(handler, "\(program.letter(handler)): \(PromiseProgram.text(outcome))")
         }
-        seen.isFreed = counter.living == 0 && promises.allSatisfy { $0.object == nil }
+        run.runInSequence()
+        look(run)
+        run.letGo()
         return seen
     }
 
