@@ -39,6 +39,9 @@ extension Requirement {
         "returns early":
             "Which thread takes the waiting handlers from the list, and what may another thread do "
             + "before it has called them?",
+        "not settled":
+            "Follow the last event of the program: which of your lines receives it, and which line "
+            + "should settle the promise?",
         "no end":
             "Which loop continues, and what would have to change for it to end? Or how often does it "
             + "run, if there are thousands of what it runs over?",
@@ -62,9 +65,6 @@ extension Requirement {
             + "prevented the second one?",
         "too early":
             "Which line decides that it is time, and what has not happened yet at that moment?",
-        "not settled":
-            "Follow the last event of the program: which of your lines receives it, and which line "
-            + "should settle the promise?",
         "abandoned":
             "Which of your lines should have settled the promise before the last reference to its "
             + "resolver was released, and why did it not run?",

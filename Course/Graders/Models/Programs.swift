@@ -214,8 +214,6 @@ extension Requirement {
             return .fails(Failure(reason: fault.reason, detail: fault.detail, program: program))
         }
         var options = Requirement.optionsOfPrograms
-        // With one thread, none has made anything untrue.
-        options.marksPointOfNoReturn = programs.runAlone == nil
         let verdict = explored(&options, isolated: isolated) { programs.describe(program, $0) }
         guard case .fails(var failure) = verdict else { return verdict }
         failure.program = program
