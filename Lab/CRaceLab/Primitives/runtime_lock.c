@@ -31,7 +31,7 @@ void rl_runtime_locks(void *mutex, bool is_point, rl_place place) {
         bool is_next = is_point && !from.pc && t->is_task;
         if (is_next) from = rl_place_that_awaits(place);
         // The call for a cancelled task cancels the stream first; it does not ask for an element.
-        is_next = is_next && from.pc && !rl_is_within_registration(place);
+        is_next = is_next && from.pc && !rl_is_within("swift_task_addCancellationHandler", place);
         const uint32_t step = rl_point(&lock_of_runtime, mutex, from);
         if (is_next) lab.steps[step].element = RL_RECEIVES;
         if (!is_point) rl_note_runtime();

@@ -379,8 +379,9 @@ void rl_job_is_enqueued(const void *job, rl_place place) {
         return rl_meet_task_outside(rl_place_of_await(place));
     if (index == NO_THREAD) {
         index = new_task(job);
-    } else if (index != me->thread && lab.threads[index].left) {
-        rl_runtime_did(RL_ARRIVE, lab.threads[index].left, 0);
+    } else if (index != me->thread) {
+        rl_runtime_did(RL_RESUME, (uintptr_t)job, 0);
+        if (lab.threads[index].left) rl_runtime_did(RL_ARRIVE, lab.threads[index].left, 0);
     }
     lab.threads[index].is_enqueued = true;
     if (index == me->thread) lab.threads[index].is_sent = true;
@@ -402,6 +403,7 @@ void rl_task_ends(const void *task) {
         rl_point(&finish, (const void *)ALL_TASKS, (rl_place){0, me->body});
         t->accesses--;
     }
+    rl_runtime_did(RL_FINISH, (uintptr_t)task, 0);
     rl_release_clock(task);
     t->is_ending = true;
 }
@@ -451,7 +453,7 @@ void rl_runtime_acquires(const void *thing) {
     thread *t = my_thread();
     rl_join_clock(&t->clock, &c->released);
     if (rl_task_at(thing) != NO_THREAD) return;
-    if (has_ended(thing)) return rl_runtime_did(RL_ATOMIC_READ, ALL_TASKS, 0);
+    if (has_ended(thing)) return rl_runtime_did(RL_ATOMIC_READ, (uintptr_t)thing, 0);
     t->is_arriving = false;
     rl_note_order_from(c->left_in, me->thread);
 }
@@ -466,7 +468,7 @@ void rl_release_clock(const void *thing) {
 // A task that leaves an actor and one that arrives there can be permuted, unless they differ in
 // their priorities: the second one runs afterwards either way. Only the order of arrival matters,
 // and what a task waits for: if that is available already, the task does not leave its actor.
-void rl_runtime_releases(const void *thing, bool only_orders) {
+void rl_runtime_releases(const void *thing, bool only_orders, rl_place place) {
     if (me->thread == NO_THREAD) return;
     point_at_all(thing);
     thread *t = my_thread();
@@ -476,7 +478,8 @@ void rl_runtime_releases(const void *thing, bool only_orders) {
         only_orders || t->is_arriving || t->is_ending || is_yielding || t->is_registering;
     if (is_own && !goes_on) {
         rl_runtime_did(RL_ATOMIC_READ, (uintptr_t)thing, 0);
-        rl_runtime_did(RL_ATOMIC_READ, ALL_TASKS, 0);
+        // Other tasks make no difference to one that awaits, or resumes, a continuation.
+        if (!rl_is_within("swift_continuation_", place)) rl_runtime_did(RL_ASK, ALL_TASKS, 0);
     }
     const bool is_actor = !is_own && rl_task_at(thing) == NO_THREAD;
     if (is_actor) rl_cell_at((uintptr_t)thing)->left_in = lab.step_count;

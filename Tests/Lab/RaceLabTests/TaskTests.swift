@@ -424,6 +424,70 @@ struct TaskTests {
         },
     ]
 
+    // MARK: Tasks that have nothing to do with each other
+
+    @Test("they do not multiply the interleavings", arguments: independentTasks)
+    func independent(_ program: KnownProgram) { program.check() }
+
+    private static let independentTasks = [
+        KnownProgram("each resumes a continuation that the other one awaits", explored: 4...4) {
+            scenario in
+            for pair in ["first", "second"] {
+                let gate = Gate()
+                scenario.task("\(pair) waits") { await gate.wait() }
+                scenario.thread("\(pair) opens") { gate.open() }
+            }
+        },
+        KnownProgram("each has a stream of its own", explored: 2...2, everyOrder: true) {
+            scenario in
+            for name in ["first", "second"] {
+                scenario.task(name) {
+                    let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
+                    continuation.yield(1)
+                    for await _ in stream { break }
+                }
+            }
+        },
+        KnownProgram("each awaits a task that fills its own stream", explored: 1...300) {
+            scenario in
+            for name in ["first", "second"] {
+                scenario.task(name) {
+                    let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
+                    let task = Task {
+                        continuation.yield(1)
+                        continuation.finish()
+                    }
+                    for await _ in stream {}
+                    await task.value
+                }
+            }
+        },
+    ]
+
+    /// Opens once, for one task.
+    private final class Gate: Sendable {
+        private let state = Mutex<(isOpen: Bool, waiting: CheckedContinuation<Void, Never>?)>(
+            (false, nil))
+
+        func wait() async {
+            await withCheckedContinuation { continuation in
+                let isOpen = state.withLock { state in
+                    if !state.isOpen { state.waiting = continuation }
+                    return state.isOpen
+                }
+                if isOpen { continuation.resume() }
+            }
+        }
+
+        func open() {
+            let waiting = state.withLock { state in
+                state.isOpen = true
+                return state.waiting
+            }
+            waiting?.resume()
+        }
+    }
+
     @Test(
         "an executor that goes on while its job runs is inconclusive",
         arguments: TaskExample.uncontrolledExecutors)
