@@ -139,6 +139,8 @@ static inline bool rl_was_free(const rl_effect *before, const rl_effect *later) 
         case RL_SHARED_UNLOCK:
             return before->kind == RL_ATOMIC_READ || before->free_for & RL_FREE_FOR_ONE;
         case RL_LOCK:
+            // The readers that are there when another one comes may be gone before it comes.
+            if (rl_is_readers(before->kind) && before->kind != RL_SHARED_UNLOCK) return true;
             return before->free_for & RL_FREE_FOR_ONE;
         case RL_SHARED_LOCK:
             return before->free_for & RL_FREE_FOR_READERS;

@@ -77,6 +77,8 @@ struct EarlyAttemptTests {
             }
             scenario.outcome { seen.text }
         },
+        readerAndWriter("of the thread that writes later", reads: "writer"),
+        readerAndWriter("of a third thread", reads: "reader"),
         KnownProgram("a loop of attempts ends", everyOrder: true) { scenario in
             let (shared, lock, flag) = (Shared(), NSLock(), Box(Atomic(false)))
             scenario.thread("holder") {
@@ -96,6 +98,30 @@ struct EarlyAttemptTests {
             scenario.check { try Scenario.require(shared.value == 2, "an increment was lost") }
         },
     ]
+
+    /// While a thread reads, an attempt to read changes nothing for a writer that waits for it.
+    private static func readerAndWriter(_ description: String, reads reader: String) -> KnownProgram
+    {
+        KnownProgram(
+            "an attempt to read comes before, or after, the reading \(description)",
+            outcomes: ["0 taken", "0 refused", "7 taken", "7 refused"], everyOrder: true
+        ) { scenario in
+            let (lock, shared, guardian, seen) = (ReadWriteLock(), Shared(), NSLock(), Seen())
+            if reader == "reader" { scenario.thread("reader") { lock.read {} } }
+            scenario.thread("writer") {
+                let change: @Sendable () -> Void = { guardian.withLock { shared.value = 7 } }
+                if reader == "writer" { lock.read(change) } else { change() }
+                lock.write {}
+            }
+            scenario.thread("attempt") {
+                let value = guardian.withLock { shared.value }
+                let isTaken = lock.tryToRead()
+                if isTaken { lock.unlock() }
+                seen.note("\(value) \(isTaken ? "taken" : "refused")")
+            }
+            scenario.outcome { seen.text }
+        }
+    }
 
     @Test("two threads that give way to each other end, whichever attempts come early")
     func giveWay() {
