@@ -30,6 +30,22 @@ static inline bool rl_is_possible(uint32_t choice, const rl_alternatives *could,
     return could->enabled & ~asleep & thread;
 }
 
+static inline void rl_add_choice(rl_alternatives *to, uint32_t choice) {
+    const rl_thread_set thread = (rl_thread_set)1 << rl_chosen_thread(choice);
+    switch (rl_chosen_way(choice)) {
+        case RL_EARLY:
+            to->early |= thread;
+            return;
+        case RL_TIME_OUT:
+            to->time_out |= thread;
+            return;
+        case RL_SPURIOUS:
+            to->spurious |= thread;
+            return;
+    }
+    to->enabled |= thread;
+}
+
 // MARK: - From the engine to the search
 
 /// What is known about the state before a step.

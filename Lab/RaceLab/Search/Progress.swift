@@ -24,7 +24,7 @@ extension Reduction {
         var (share, weight) = (0.0, 1.0)
         for k in firstNode...max(firstNode, chosen) {
             let isInProgress = k < chosen
-            var done = nodes[k].explored
+            var done = nodes[k].explored.enabled
             if isInProgress { done &= ~(1 << UInt32(execution.steps[k].thread)) }
             let left = max(trees.count(nodes[k].wishes), alternatives(to: k))
             let all = Double(done.nonzeroBitCount + 1 + left)
@@ -52,7 +52,8 @@ extension Reduction {
                 if conflict != nil { threads |= 1 << UInt32(later.thread) }
             }
         }
-        let others = nodes[node].explored | nodes[node].sleep.threads | 1 << UInt32(step.thread)
+        let known = nodes[node].explored.enabled | nodes[node].sleep.threads
+        let others = known | 1 << UInt32(step.thread)
         return (threads & ~others).nonzeroBitCount
     }
 }

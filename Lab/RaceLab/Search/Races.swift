@@ -298,8 +298,8 @@ extension Reduction {
     /// been explored need not lead there. Wakeup trees would lead there if the dependences of all
     /// their steps were known. They are not, so a few more runs are started than necessary.
     private func isAsleep(_ sequence: borrowing StepSequence, at node: Int) -> Bool {
-        let plain = nodes[node].sleep.threads | nodes[node].explored
-        let early = nodes[node].sleep.early | nodes[node].exploredEarly
+        let plain = nodes[node].sleep.threads | nodes[node].explored.enabled
+        let early = nodes[node].sleep.early | nodes[node].explored.early
         let step = execution.steps[node]
         var asleep = (plain | early) & ~(step.isEarly ? 0 : 1 << UInt32(step.thread))
         while asleep != 0 {

@@ -180,7 +180,7 @@ struct Reduction {
         let place = k * Int(RL_MAX_THREADS) + Int(step.thread)
         // An exchange that fails on one value and succeeds with another one counts as a write.
         let hasWritten =
-            nodes[k].explored & thread != 0 && kinds[place] == RL_ATOMIC_WRITE.rawValue
+            nodes[k].explored.enabled & thread != 0 && kinds[place] == RL_ATOMIC_WRITE.rawValue
         if !hasWritten { kinds[place] = kind }
         nodes[k].sleep.inRuntime &= ~thread
         if step.isInRuntime { nodes[k].sleep.inRuntime |= thread }
@@ -206,7 +206,7 @@ struct Reduction {
     /// unless it has continued from here with the release.
     private mutating func wishForRelease(at k: Int) {
         let thread = UInt32(execution.steps[k].thread)
-        if nodes[k].explored == 0, isPossible(thread, at: k) {
+        if nodes[k].explored.enabled == 0, isPossible(thread, at: k) {
             trees.add(execution.named(thread), to: &nodes[k].wishes)
         }
     }
@@ -245,10 +245,14 @@ struct Reduction {
 
     private func isPossible(_ choice: UInt32, at k: Int) -> Bool {
         // What the thread of an explored step could read instead has not been explored.
-        let explored = rl_chosen_store(choice) == 0 ? nodes[k].explored : 0
+        let explored = rl_chosen_store(choice) == 0 ? nodes[k].explored.enabled : 0
         let sleep = nodes[k].sleep
+        // After a wait that ended unprompted no thread sleeps, so nothing is left there.
+        var could = nodes[k].could
+        could.time_out &= ~nodes[k].explored.time_out
+        could.spurious &= ~nodes[k].explored.spurious
         return rl_is_possible(
-            choice, &nodes[k].could, sleep.threads | explored, sleep.early | nodes[k].exploredEarly)
+            choice, &could, sleep.threads | explored, sleep.early | nodes[k].explored.early)
     }
 
     // MARK: The next run
@@ -261,8 +265,8 @@ struct Reduction {
         while k > firstNode {
             k -= 1
             let step = execution.steps[k]
-            if rl_chosen_way(step.choice) == 0 { nodes[k].explored |= 1 << UInt32(step.thread) }
-            if step.isFailing { nodes[k].exploredEarly |= 1 << UInt32(step.thread) }
+            rl_add_choice(&nodes[k].explored, step.choice)
+            if step.isFailing { nodes[k].explored.early |= 1 << UInt32(step.thread) }
             while nodes[k].wishes != 0 {
                 let wish = trees.removeFirst(from: &nodes[k].wishes)
                 guard let choice = execution.choice(wish.choice), isPossible(choice, at: k)
@@ -292,9 +296,9 @@ struct Reduction {
         plan.pointee.length = UInt32(k + 1)
         plan.pointee.fingerprint = execution.record.pointee.fingerprints[k]
         plan.pointee.sleeping =
-            isPlain ? (sleep.threads | nodes[k].explored) & ~nodes[k].awake & ~own : 0
+            isPlain ? (sleep.threads | nodes[k].explored.enabled) & ~nodes[k].awake & ~own : 0
         plan.pointee.asleep_early =
-            isPlain ? (sleep.early | nodes[k].exploredEarly) & ~nodes[k].awake & ~own : 0
+            isPlain ? (sleep.early | nodes[k].explored.early) & ~nodes[k].awake & ~own : 0
         plan.pointee.in_runtime = sleep.inRuntime
         plan.pointee.kinds = UnsafePointer(kinds + k * Int(RL_MAX_THREADS))
         if keepsStores { plan.pointee.slept = UnsafePointer(slept + k * Int(RL_MAX_THREADS)) }
@@ -314,11 +318,9 @@ struct Node {
     var could = rl_alternatives()
     /// The sleep set with which the search reached this node.
     var sleep = SleepSet()
-    /// The threads whose step from here has been explored …
-    var explored: rl_thread_set = 0
-    /// … or whose attempt from here failed …
-    var exploredEarly: rl_thread_set = 0
-    /// … of which these must not sleep in what is explored next.
+    /// What has been explored from here. An attempt that failed counts as an early one, too.
+    var explored = rl_alternatives()
+    /// The threads that must not sleep in what is explored next, although they are among these.
     var awake: rl_thread_set = 0
     /// The threads that could read one of several values: the tree begins with their other choices.
     var choosers: rl_thread_set = 0

@@ -65,6 +65,43 @@ struct LibertyTests {
         #expect(trace.schedule == finding.schedule)
     }
 
+    @Test("two waits that may time out are explored once", arguments: waits)
+    func waitsOnce(_ program: KnownProgram) { program.check() }
+
+    /// Without reduction there are 280, and 332.
+    private static let waits = [
+        twoWaits("for a semaphore", ["s t", "t s", "t t"], 1...100) {
+            let semaphore = DispatchSemaphore(value: 0)
+            return ({ semaphore.wait(timeout: $0) }, { semaphore.signal() })
+        },
+        twoWaits("for a group", ["s s", "s t", "t s", "t t"], 1...100) {
+            let group = DispatchGroup()
+            group.enter()
+            return ({ group.wait(timeout: $0) }, { group.leave() })
+        },
+    ]
+
+    private typealias Wait = @Sendable (DispatchTime) -> DispatchTimeoutResult
+
+    private static func twoWaits(
+        _ description: String, _ outcomes: Set<String>, _ explored: ClosedRange<Int>,
+        _ make: @escaping @Sendable () -> (wait: Wait, release: @Sendable () -> Void)
+    ) -> KnownProgram {
+        KnownProgram(
+            description, outcomes: outcomes, explored: explored,
+            options: .with { $0.timeOutsFireAtAnyTime = true }, everyOrder: true
+        ) { scenario in
+            let (things, first, second) = (make(), Seen(), Seen())
+            scenario.thread("releases") { things.release() }
+            for (name, seen) in [("first", first), ("second", second)] {
+                scenario.thread(name) {
+                    seen.note(things.wait(.now() + 1) == .success ? "s" : "t")
+                }
+            }
+            scenario.outcome { "\(first.text) \(second.text)" }
+        }
+    }
+
     // MARK: Classics
 
     /// A worker hands over a result to a client that waits for it with a time-out. A client whose
