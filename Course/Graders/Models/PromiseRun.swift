@@ -359,7 +359,7 @@ extension Conversion where Value == Int {
 extension Conversion where Value == String {
     static var texts: Conversion {
         Conversion(
-            values: "`String`, and an error that a throws is a `CancellationError`",
+            values: "`String`, and handler a throws a `CancellationError`",
             make: { "\($0)" }, number: { Int($0) ?? -97 },
             cancellation: PromiseProgram.thrown(by: 1))
     }
