@@ -1,6 +1,7 @@
 // Locks that the concurrency runtime takes for a task, such as that of a stream.
 
 #include "Primitives/task.h"
+#include "Primitives/task_children.h"
 
 #ifndef RL_WITHOUT_HOOKS
 
@@ -22,6 +23,9 @@ static const rl_operation lock_of_runtime = {
     .holder = rl_owner,
 };
 
+/// At least the size of the runtime's object of a task.
+enum { size_of_task = 256 };
+
 void rl_runtime_locks(void *mutex, bool is_point, rl_place place) {
     if (rl_owns(mutex)) return rl_took_again(mutex);
     thread *t = my_thread();
@@ -31,13 +35,16 @@ void rl_runtime_locks(void *mutex, bool is_point, rl_place place) {
         bool is_next = is_point && !from.pc && t->is_task;
         if (is_next) from = rl_place_that_awaits(place);
         // The call for a cancelled task cancels the stream first; it does not ask for an element.
-        is_next = is_next && from.pc && !rl_is_within("swift_task_addCancellationHandler", place);
+        is_next = is_next && from.pc && !rl_is_within_registration(place);
         const uint32_t step = rl_point(&lock_of_runtime, mutex, from);
         if (is_next) lab.steps[step].element = RL_RECEIVES;
         if (!is_point) rl_note_runtime();
     } else {
         lock *l = rl_lock_at((uintptr_t)mutex);
         rl_runtime_did(RL_LOCK, (uintptr_t)mutex, rl_free_for((uintptr_t)mutex));
+        // It adds, or removes, a record of the task, such as a handler to call on cancellation.
+        if (t->is_task && (uintptr_t)mutex - t->task < size_of_task)
+            rl_runtime_did(RL_ASK, ALL_TASKS, 0);
         l->owner = (int8_t)me->thread;
         l->owner_pc = t->pc;
         t->locks_held++;

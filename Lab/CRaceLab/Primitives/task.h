@@ -41,7 +41,7 @@ void rl_arrives(uintptr_t actor, uintptr_t pc);
 /// The acquire events that the runtime reports to ThreadSanitizer.
 void rl_runtime_acquires(const void *thing);
 /// The release events. `only_orders`: no other step depends on the event.
-void rl_runtime_releases(const void *thing, bool only_orders, rl_place place);
+void rl_runtime_releases(const void *thing, bool only_orders);
 /// The runtime takes a lock of its own.
 void rl_runtime_locks(void *mutex, bool is_point, rl_place place);
 void rl_runtime_unlocks(const void *mutex);

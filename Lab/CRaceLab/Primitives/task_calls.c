@@ -108,7 +108,7 @@ static void release(const void *thing) {
         rl_job_is_enqueued(thing, place);
     else if (place.pc != sends && rl_is_other_task(thing))
         return rl_resumes_task(thing, place);
-    rl_runtime_releases(thing, place.pc == enqueues || place.pc == sends, place);
+    rl_runtime_releases(thing, place.pc == enqueues || place.pc == sends);
 }
 
 // MARK: - Jobs that leave the runtime

@@ -20,11 +20,10 @@ typedef struct {
     uintptr_t pc;
     uint8_t origin, source;
     bool allocating_is_known, is_allocating, atomics_are_known;
-    bool name_is_known, lab_is_known, is_in_lab;
+    bool registering_is_known, is_registering, lab_is_known, is_in_lab;
     uint8_t copying;  // see copies.c
     // At the start of a function; at its call of `__tsan_func_entry`; elsewhere in it.
     bool is_sanitized, is_entry_of_sanitized, is_in_sanitized;
-    const char *name;
     uintptr_t statement;  // the address of the statement of a call without a line; 0: unknown
 } call_site;
 
@@ -354,20 +353,21 @@ rl_place rl_place_that_awaits(rl_place place) {
     return (rl_place){frame ? rl_place_in_contexts((const uintptr_t *)frame[-1]) : 0, place.stack};
 }
 
-static const char *name_at(uintptr_t pc) {
+/// Whether the code registers a handler that is called when a task is cancelled.
+static bool is_registering(uintptr_t pc) {
     call_site *site = call_site_of(pc);
-    if (site->name_is_known) return site->name;
-    site->name_is_known = true;
+    if (site->registering_is_known) return site->is_registering;
+    site->registering_is_known = true;
     rl_ignore();
     const char *name = rl_name_of_function(pc);
     rl_attend();
-    return site->name = name ? name : "";
+    return site->is_registering = name && strcmp(name, "swift_task_addCancellationHandler") == 0;
 }
 
-bool rl_is_within(const char *prefix, rl_place place) {
+bool rl_is_within_registration(rl_place place) {
     const uintptr_t *frame = (const uintptr_t *)place.stack - 2;
     for (; frame && (uintptr_t)frame < me->body; frame = next_frame(frame))
-        if (strncmp(name_at(place_above(frame).pc), prefix, strlen(prefix)) == 0) return true;
+        if (is_registering(place_above(frame).pc)) return true;
     return false;
 }
 

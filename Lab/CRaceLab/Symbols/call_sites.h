@@ -59,8 +59,8 @@ uint8_t *rl_copying_at(uintptr_t pc);
 rl_place rl_place_of_await(rl_place place);
 /// The place in the code under test that awaits the running library function; `pc` is 0 if unknown.
 rl_place rl_place_that_awaits(rl_place place);
-/// Whether a function of the runtime whose name begins so is on the stack.
-bool rl_is_within(const char *prefix, rl_place place);
+/// Whether the runtime's function that registers a cancellation handler is on the stack.
+bool rl_is_within_registration(rl_place place);
 /// The first function under test in a chain of asynchronous contexts, each of which points to its
 /// caller's; 0: none.
 uintptr_t rl_place_in_contexts(const uintptr_t *context);
