@@ -468,7 +468,7 @@ void rl_release_clock(const void *thing) {
 // A task that leaves an actor and one that arrives there can be permuted, unless they differ in
 // their priorities: the second one runs afterwards either way. Only the order of arrival matters,
 // and what a task waits for: if that is available already, the task does not leave its actor.
-void rl_runtime_releases(const void *thing, bool only_orders, rl_place place) {
+void rl_runtime_releases(const void *thing, bool only_orders) {
     if (me->thread == NO_THREAD) return;
     point_at_all(thing);
     thread *t = my_thread();
@@ -478,8 +478,7 @@ void rl_runtime_releases(const void *thing, bool only_orders, rl_place place) {
         only_orders || t->is_arriving || t->is_ending || is_yielding || t->is_registering;
     if (is_own && !goes_on) {
         rl_runtime_did(RL_ATOMIC_READ, (uintptr_t)thing, 0);
-        // Other tasks make no difference to one that awaits, or resumes, a continuation.
-        if (!rl_is_within("swift_continuation_", place)) rl_runtime_did(RL_ASK, ALL_TASKS, 0);
+        rl_runtime_did(RL_ASK, ALL_TASKS, 0);
     }
     const bool is_actor = !is_own && rl_task_at(thing) == NO_THREAD;
     if (is_actor) rl_cell_at((uintptr_t)thing)->left_in = lab.step_count;
