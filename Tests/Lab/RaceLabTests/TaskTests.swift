@@ -422,6 +422,24 @@ struct TaskTests {
             scenario.thread("first") { notebook.value = 1 }
             scenario.thread("second") { if notebook.value == 1 { Task {} } }
         },
+        KnownProgram(
+            "a task is cancelled while its stream computes the next element",
+            outcomes: ["2", "10", "11", "12", "21"], everyOrder: true
+        ) { scenario in
+            let seen = Seen()
+            scenario.task("canceller") {
+                let count = Count()
+                let stream = AsyncStream<Int>(
+                    unfolding: {
+                        count.value.add(1, ordering: .relaxed).oldValue == 0 ? 0 : nil
+                    }, onCancel: { count.value.add(10, ordering: .relaxed) })
+                let task = Task { for await _ in stream {} }
+                task.cancel()
+                await task.value
+                seen.note("\(count.value.load(ordering: .relaxed))")
+            }
+            scenario.outcome { seen.text }
+        },
     ]
 
     // MARK: Tasks that have nothing to do with each other
@@ -463,6 +481,10 @@ struct TaskTests {
             }
         },
     ]
+
+    private final class Count: Sendable {
+        let value = Atomic(0)
+    }
 
     /// Opens once, for one task.
     private final class Gate: Sendable {
