@@ -1,4 +1,5 @@
-// Locks that the concurrency runtime takes for a task, such as that of a stream.
+// What streams do for a task within the library: they take locks, and register a handler that is
+// called when the task is cancelled. The runtime takes other locks for a task, too.
 
 #include "Primitives/task.h"
 #include "Primitives/task_children.h"
@@ -14,6 +15,34 @@
 #include "Search/waking.h"
 #include "State/shadow.h"
 #include "Symbols/call_sites.h"
+
+// MARK: - Cancellation handlers
+
+/// Where the library registers a handler that is passed to it, as by a stream each time that a task
+/// asks it for an element. A task that sleeps registers elsewhere: it does not matter whether it is
+/// cancelled before or while it sleeps.
+static uintptr_t registers;
+
+bool rl_learns_registration(rl_place place, uintptr_t stack) {
+    worker here = {.stack_base = stack, .body = stack};
+    me = &here;
+    const uintptr_t pc = rl_caller_of("swift_task_addCancellationHandler", place);
+    me = NULL;
+    if (pc) registers = pc;
+    return pc != 0;
+}
+
+void rl_may_register(const void *task, rl_place place) {
+    if (me->thread == NO_THREAD) return;
+    const thread *t = my_thread();
+    // The scenario's own tasks cannot be cancelled.
+    const bool may_be_cancelled = me->thread >= lab.first_count && !t->is_of_runtime;
+    if (!may_be_cancelled || t->task != (uintptr_t)task || t->is_registering) return;
+    if (rl_is_on_stack(registers, place))
+        rl_cancels_or_asks(&rl_ask_task, rl_place_that_awaits(place));
+}
+
+// MARK: - Locks
 
 static const rl_operation lock_of_runtime = {
     .kind = RL_LOCK,
@@ -35,7 +64,7 @@ void rl_runtime_locks(void *mutex, bool is_point, rl_place place) {
         bool is_next = is_point && !from.pc && t->is_task;
         if (is_next) from = rl_place_that_awaits(place);
         // The call for a cancelled task cancels the stream first; it does not ask for an element.
-        is_next = is_next && from.pc && !rl_is_within_registration(place);
+        is_next = is_next && from.pc && !rl_is_on_stack(registers, place);
         const uint32_t step = rl_point(&lock_of_runtime, mutex, from);
         if (is_next) lab.steps[step].element = RL_RECEIVES;
         if (!is_point) rl_note_runtime();

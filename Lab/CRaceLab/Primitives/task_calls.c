@@ -7,8 +7,8 @@
 // `_swift_tsan_release`, when a job is enqueued and when it begins, when an actor is locked and
 // unlocked, when a task ends and is awaited, and when a continuation is resumed. The return address
 // of the call identifies the event. The lab learns these addresses before the first exploration,
-// from a task that yields once, a task that hops to an actor, and a stream. If their events are not
-// as expected, tasks cannot be explored, and the lab gives no verdict about them.
+// from a task that yields once, a task that registers a cancellation handler and hops to an actor,
+// and a stream. If their events are not as expected, the lab gives no verdict about tasks.
 //
 // Linux only, where the program's definitions take precedence; see thread.c.
 
@@ -60,6 +60,13 @@ static struct {
 
 static _Thread_local bool is_finding_out;
 
+static struct {
+    void (*begin_task)(void), (*hop)(void), (*use_stream)(void);
+    const char *obstacle;
+    uintptr_t stack;  // where it begins
+    bool registers;   // a cancellation handler
+} trial;
+
 static void hear(told t) {
     // The runtime initializes its own globals on first use.
     if (t.kind != SENDS && rl_is_global((uintptr_t)t.thing)) return;
@@ -97,6 +104,7 @@ static void acquire(const void *thing) {
 
 static void release(const void *thing) {
     const rl_place place = RL_CALLER;
+    if (is_finding_out) trial.registers |= rl_learns_registration(place, trial.stack);
     if (is_finding_out) return hear((told){RELEASES, thing, place.pc, NULL});
     // By then the task may run elsewhere, so this orders nothing.
     if (place.pc == leaves) return;
@@ -108,7 +116,9 @@ static void release(const void *thing) {
         rl_job_is_enqueued(thing, place);
     else if (place.pc != sends && rl_is_other_task(thing))
         return rl_resumes_task(thing, place);
-    rl_runtime_releases(thing, place.pc == enqueues || place.pc == sends);
+    const bool only_orders = place.pc == enqueues || place.pc == sends;
+    if (!only_orders) rl_may_register(thing, place);
+    rl_runtime_releases(thing, only_orders);
 }
 
 // MARK: - Jobs that leave the runtime
@@ -382,7 +392,7 @@ static const char *hear_task(void (*begin_task)(void)) {
     return NULL;
 }
 
-/// A task that hops to an actor. Expected: it acquires and releases the actor's lock.
+/// A task that registers a handler and hops to an actor. Expected: it locks and unlocks the actor.
 static const char *hear_hop(void (*hop)(void)) {
     heard.count = 0;
     hop();
@@ -395,7 +405,8 @@ static const char *hear_hop(void (*hop)(void)) {
         const told *t = &heard.all[i];
         if (t->kind == ACQUIRES && t->thing != task && !rl_is_global((uintptr_t)t->thing))
             actor = t->thing;
-        if (actor && t->kind == RELEASES && t->thing == actor) return NULL;
+        if (actor && t->kind == RELEASES && t->thing == actor)
+            return trial.registers ? NULL : "a cancellation handler is registered in another way";
     }
     return "an actor does not say when it is entered and left";
 }
@@ -409,11 +420,6 @@ static const char *hear_stream(void (*use_stream)(void)) {
     locks_stream = lock->pc;
     return find_told(&at, LOCKS, lock->thing, locks_stream) ? NULL : "a stream takes several locks";
 }
-
-static struct {
-    void (*begin_task)(void), (*hop)(void), (*use_stream)(void);
-    const char *obstacle;
-} trial;
 
 static bool are_there(const char *const *symbols) {
     for (; *symbols; symbols++)
@@ -450,6 +456,7 @@ static void *find_out(void *unused) {
     void (**acquires)(const void *) = dlsym(RTLD_DEFAULT, "_swift_tsan_acquire");
     void (**releases)(const void *) = dlsym(RTLD_DEFAULT, "_swift_tsan_release");
     if (!acquires || !releases) return trial.obstacle = "the runtime tells nothing", NULL;
+    trial.stack = (uintptr_t)__builtin_frame_address(0);
     runtime = rl_library_with((uintptr_t)dlsym(RTLD_NEXT, "swift_task_switch"));
     is_finding_out = true;
     *acquires = acquire;
@@ -471,9 +478,7 @@ const char *rl_find_out_about_tasks(void (*begin_task)(void), void (*hop)(void),
     pthread_mutex_lock(&once);
     if (!is_known) {
         is_known = true;
-        trial.begin_task = begin_task;
-        trial.hop = hop;
-        trial.use_stream = use_stream;
+        trial.begin_task = begin_task, trial.hop = hop, trial.use_stream = use_stream;
         pthread_t thread;
         if (pthread_create(&thread, NULL, find_out, NULL) == 0)
             pthread_join(thread, NULL);

@@ -20,7 +20,7 @@ typedef struct {
     uintptr_t pc;
     uint8_t origin, source;
     bool allocating_is_known, is_allocating, atomics_are_known;
-    bool registering_is_known, is_registering, lab_is_known, is_in_lab;
+    bool lab_is_known, is_in_lab;
     uint8_t copying;  // see copies.c
     // At the start of a function; at its call of `__tsan_func_entry`; elsewhere in it.
     bool is_sanitized, is_entry_of_sanitized, is_in_sanitized;
@@ -353,21 +353,20 @@ rl_place rl_place_that_awaits(rl_place place) {
     return (rl_place){frame ? rl_place_in_contexts((const uintptr_t *)frame[-1]) : 0, place.stack};
 }
 
-/// Whether the code registers a handler that is called when a task is cancelled.
-static bool is_registering(uintptr_t pc) {
-    call_site *site = call_site_of(pc);
-    if (site->registering_is_known) return site->is_registering;
-    site->registering_is_known = true;
-    rl_ignore();
-    const char *name = rl_name_of_function(pc);
-    rl_attend();
-    return site->is_registering = name && strcmp(name, "swift_task_addCancellationHandler") == 0;
+uintptr_t rl_caller_of(const char *function, rl_place place) {
+    const uintptr_t *frame = (const uintptr_t *)place.stack - 2;
+    while (frame && (uintptr_t)frame < me->body) {
+        const char *name = rl_name_of_function(place_above(frame).pc);
+        frame = next_frame(frame);
+        if (frame && name && strcmp(name, function) == 0) return place_above(frame).pc;
+    }
+    return 0;
 }
 
-bool rl_is_within_registration(rl_place place) {
+bool rl_is_on_stack(uintptr_t pc, rl_place place) {
     const uintptr_t *frame = (const uintptr_t *)place.stack - 2;
     for (; frame && (uintptr_t)frame < me->body; frame = next_frame(frame))
-        if (is_registering(place_above(frame).pc)) return true;
+        if (place_above(frame).pc == pc) return true;
     return false;
 }
 

@@ -25,7 +25,12 @@ extension Scenario {
 package let unavailableTasks: String? = {
     let obstacle = rl_find_out_about_tasks(
         { _ = Task.detached { await Task.yield() } },
-        { _ = Task.detached { await Hop.shared.arrive() } },
+        {
+            _ = Task.detached {
+                await withTaskCancellationHandler(
+                    operation: { await Hop.shared.arrive() }, onCancel: {})
+            }
+        },
         {
             let continuation = AsyncStream.makeStream(of: Int.self).continuation
             continuation.yield(1)

@@ -440,6 +440,57 @@ struct TaskTests {
             }
             scenario.outcome { seen.text }
         },
+        KnownProgram(
+            "a task is cancelled before it waits for a stream, or while it waits",
+            outcomes: ["1", "none"], everyOrder: true
+        ) { scenario in
+            let seen = Seen()
+            scenario.task("canceller") {
+                let (stream, input) = AsyncStream.makeStream(of: Int.self)
+                let task = Task { await stream.first { _ in true } }
+                task.cancel()
+                input.yield(1)
+                seen.note(await task.value.map { "\($0)" } ?? "none")
+            }
+            scenario.outcome { seen.text }
+        },
+        KnownProgram(
+            "a task is cancelled before or after it asks its stream for another element",
+            outcomes: ["1", "1, 2"], everyOrder: true
+        ) { scenario in
+            let seen = Seen()
+            scenario.task("canceller") {
+                let (stream, input) = AsyncThrowingStream.makeStream(of: Int.self)
+                let task = Task { try await stream.prefix(2).reduce(into: []) { $0.append($1) } }
+                input.yield(1)
+                task.cancel()
+                input.yield(2)
+                let all = (try? await task.value) ?? []
+                seen.note(all.map { "\($0)" }.joined(separator: ", "))
+            }
+            scenario.outcome { seen.text }
+        },
+        KnownProgram(
+            "a stream ends before or after the cancelled group has begun to wait for it",
+            outcomes: ["ended none", "open 1"], everyOrder: true
+        ) { scenario in
+            let seen = Seen()
+            scenario.task("canceller") {
+                await withTaskGroup(of: Int?.self) { group in
+                    let (stream, input) = AsyncStream.makeStream(of: Int.self)
+                    group.addTask { await stream.first { _ in true } }
+                    group.cancelAll()
+                    if case .terminated = input.yield(1) {
+                        seen.note("ended")
+                    } else {
+                        seen.note("open")
+                    }
+                    let first = await group.next() ?? nil
+                    seen.note(first.map { "\($0)" } ?? "none")
+                }
+            }
+            scenario.outcome { seen.text }
+        },
     ]
 
     // MARK: Tasks that have nothing to do with each other
