@@ -30,7 +30,9 @@ uint8_t rl_free_for(uintptr_t address) {
     const lock *l = rl_known_lock(address);
     if (!l) return RL_FREE_FOR_ONE | RL_FREE_FOR_READERS | RL_EMPTY;
     if (l->owner != NO_THREAD) return 0;
+    const bool is_shared_here = me->thread >= 0 && has(l->sharers, me->thread);
     return (uint8_t)(RL_FREE_FOR_READERS | (l->sharers ? 0 : RL_FREE_FOR_ONE) |
+                     (is_shared_here ? RL_SHARED_ALREADY : 0) |
                      (l->count > 0    ? RL_COUNTED
                       : l->count == 0 ? RL_EMPTY
                                       : 0));

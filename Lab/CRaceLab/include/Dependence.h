@@ -39,6 +39,8 @@ static inline uintptr_t rl_missed_releases_of(uintptr_t lock) { return lock + 1;
 
 /// How a lock, a semaphore or a queue is available.
 enum { RL_FREE_FOR_ONE = 1, RL_FREE_FOR_READERS = 2, RL_COUNTED = 4, RL_EMPTY = 8 };
+/// The thread has already taken the lock, as a reader.
+enum { RL_SHARED_ALREADY = 16 };
 
 /// One effect of a step. The first is the one that its point announces; the others, such as
 /// releases of locks, happen before the next point of its thread.
@@ -139,8 +141,9 @@ static inline bool rl_was_free(const rl_effect *before, const rl_effect *later) 
         case RL_SHARED_UNLOCK:
             return before->kind == RL_ATOMIC_READ || before->free_for & RL_FREE_FOR_ONE;
         case RL_LOCK:
-            // The readers that are there when another one comes may be gone before it comes.
-            if (rl_is_readers(before->kind) && before->kind != RL_SHARED_UNLOCK) return true;
+            // Other readers that are there when one comes may be gone before it comes.
+            if (rl_is_readers(before->kind) && before->kind != RL_SHARED_UNLOCK)
+                return !(before->free_for & RL_SHARED_ALREADY);
             return before->free_for & RL_FREE_FOR_ONE;
         case RL_SHARED_LOCK:
             return before->free_for & RL_FREE_FOR_READERS;
