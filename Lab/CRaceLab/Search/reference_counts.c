@@ -64,7 +64,9 @@ int64_t rl_references_to(const void *object) {
     return count ? (int64_t)count(object) : 0;
 }
 
-static bool is_asleep(int thread) { return has(lab.sleeping | lab.asleep_early, thread); }
+static bool is_asleep(int thread) {
+    return has(lab.sleeping | lab.asleep_early, thread) || lab.slept[thread] > 0;
+}
 
 /// Wakes the threads that sleep at a place which depends on the count of an object of this type.
 static void wake_because_of(uintptr_t type, uint8_t kind) {

@@ -20,6 +20,11 @@ static bool is_within_dependent(const thread *t, uint8_t kind, uintptr_t address
 
 /// Removes the threads whose steps depend on an operation from the sleep set.
 static void wake_dependent(uint8_t kind, uintptr_t address, bool is_in_runtime) {
+    if (is_in_runtime || rl_is_about_tasks(kind)) {
+        // Those that a store has woken remember what they have read; see `rl_did_store`.
+        for (rl_thread_set rest = lab.sleeping_in_runtime; rest; rest &= rest - 1)
+            lab.slept[__builtin_ctz(rest)] = 0;
+    }
     if (!lab.sleeping && !lab.asleep_early) return;
     rl_sleeper sleepers[RL_MAX_THREADS];
     for (int i = 0; i < lab.thread_count; i++)

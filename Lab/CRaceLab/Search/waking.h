@@ -4,14 +4,17 @@
 
 #include "State/state.h"
 
-/// Removes a thread from the sleep set.
+/// Removes a thread from the sleep set. Old values are new to it again, too.
 static inline void rl_wake(int thread) {
     lab.sleeping &= ~set_of(thread);
     lab.asleep_early &= ~set_of(thread);
+    lab.slept[thread] = 0;
 }
 
 /// Empties the sleep set.
-static inline void rl_wake_all(void) { lab.sleeping = lab.asleep_early = 0; }
+static inline void rl_wake_all(void) {
+    for (int i = 0; i < lab.thread_count; i++) rl_wake(i);
+}
 
 /// A thread has carried out an operation at an address.
 void rl_did(int by, uint8_t kind, uintptr_t address, bool changes);
