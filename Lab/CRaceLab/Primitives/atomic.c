@@ -185,6 +185,7 @@ static bool keeps_stores(const void *address) {
     if (!lab.scenario->keeps_stores) return false;
     for (int i = 0; i < lab.thread_count; i++) {
         const worker *w = lab.threads[i].on;
+        if (lab.threads[i].finished) continue;
         if (rl_is_in_frame(&lab.threads[i], (uintptr_t)address)) return false;
         const uintptr_t end = w == me ? (uintptr_t)__builtin_frame_address(0)
                               : w     ? w->stack_end
@@ -425,9 +426,11 @@ SWIFT_FUNCTION void *rl_store_lazy(void *object, const void *type, SWIFT_SELF vo
     } else if (point) {
         step = rl_point(&exchange, reference, place);
     }
-    void *stored = real_store_lazy()(object, type, reference);
-    if (point) exchanged(step, stored == object, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-    return stored;
+    // Before the call: an object that is not stored is released there, and its `deinit` may make
+    // steps.
+    const bool is_stored = *(void **)reference == NULL;
+    if (point) exchanged(step, is_stored, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    return real_store_lazy()(object, type, reference);
 }
 
 #endif
