@@ -67,6 +67,19 @@ static void meet_call_of_program(const char *what, rl_place place) {
     if (is_listening && rl_is_of_program(place.pc)) rl_meet_outside(what, place);
 }
 
+// The operation of an exploration that has ended may still be in this queue. Then the queue sends
+// nothing to Dispatch, and the lab would not notice it.
+#define MAIN_OPERATIONS "$s10Foundation14OperationQueueC4mainACvgZ"
+
+typedef SWIFT_FUNCTION void *(*get_queue)(SWIFT_SELF void *type);
+REAL(get_queue, real_main_operations, MAIN_OPERATIONS)
+SWIFT_FUNCTION void *rl_main_operations(SWIFT_SELF void *type) __asm__(MAIN_OPERATIONS);
+
+SWIFT_FUNCTION void *rl_main_operations(SWIFT_SELF void *type) {
+    meet_call_of_program("uses OperationQueue.main", RL_CALLER);
+    return real_main_operations()(type);
+}
+
 #define ORDERS(name, parameters, arguments, what) \
     REPLACES(int, name, parameters, arguments, meet_call_of_program(what, RL_CALLER))
 ORDERS(pthread_spin_lock, (pthread_spinlock_t volatile * lock), (lock), "uses a POSIX spin lock")

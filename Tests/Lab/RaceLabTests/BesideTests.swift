@@ -23,6 +23,7 @@
             var mutex = pthread_mutex_t()
             var value = 0
             let lock = NSLock()
+            let semaphore = DispatchSemaphore(value: 0)
             let locked = LockWithoutTheSetting()
             let without = UncheckedWithoutTheSetting()
             let pair = UnsafeMutablePointer<Pair>.allocate(capacity: 1)
@@ -309,6 +310,10 @@
                 let result = shared.word.weakCompareExchange(
                     expected: expected, desired: expected, ordering: .relaxed)
                 precondition(result.exchanged)
+            },
+            Program("what `signal` of a `DispatchSemaphore`", "not seen") { shared, isFirst in
+                if isFirst { shared.semaphore.wait() }
+                if !isFirst { precondition(shared.semaphore.signal() == 0) }
             },
             Program("a handler for the escalation", "not seen", run: escalated),
             Program("the priority of a task", "inconclusive", naming: "reads its priority") {

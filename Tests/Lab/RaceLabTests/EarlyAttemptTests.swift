@@ -79,6 +79,34 @@ struct EarlyAttemptTests {
         },
         readerAndWriter("of the thread that writes later", reads: "writer"),
         readerAndWriter("of a third thread", reads: "reader"),
+        KnownProgram(
+            "after an attempt that has failed, the holder may still read an old value",
+            outcomes: ["0 taken", "0 refused", "1 taken", "1 refused"], everyOrder: true
+        ) { scenario in
+            let (flag, lock, seen) = (Box(Atomic(0)), NSLock(), Seen())
+            var value = 0
+            scenario.thread("holder") {
+                lock.withLock {}
+                value = flag.value.load(ordering: .relaxed)
+            }
+            scenario.thread("attempt") {
+                flag.value.store(1, ordering: .releasing)
+                let isTaken = lock.try()
+                if isTaken { lock.unlock() }
+                seen.note(isTaken ? "taken" : "refused")
+            }
+            scenario.outcome { "\(value) \(seen.text)" }
+        },
+        KnownProgram(
+            "a thread that reads within its own reading does so before, or after, a writer",
+            outcomes: ["0", "7"], everyOrder: true
+        ) { scenario in
+            let (lock, shared) = (ReadWriteLock(), Shared())
+            var value = 0
+            scenario.thread("reader") { lock.read { lock.read { value = shared.value } } }
+            scenario.thread("writer") { lock.write { shared.value = 7 } }
+            scenario.outcome { "\(value)" }
+        },
         KnownProgram("a loop of attempts ends", everyOrder: true) { scenario in
             let (shared, lock, flag) = (Shared(), NSLock(), Box(Atomic(false)))
             scenario.thread("holder") {

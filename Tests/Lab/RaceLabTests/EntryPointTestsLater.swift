@@ -196,6 +196,9 @@ struct UncontrolledTests {
         Case(testDescription: "an operation", words: "OperationQueue") { shared in
             operations.addOperation(BlockOperation { shared.value += 1 })
         },
+        Case(testDescription: "the main operation queue", words: "OperationQueue.main") { shared in
+            OperationQueue.main.addOperation { shared.value += 1 }
+        },
         Case(testDescription: "a target queue", words: "target") { shared in
             let target = DispatchQueue(label: "target")
             kept.append(DispatchQueue(label: "queue", target: target))

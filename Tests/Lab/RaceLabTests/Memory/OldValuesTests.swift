@@ -1,3 +1,4 @@
+import Foundation
 import RaceLab
 import RaceLabTesting
 import SharedSuite
@@ -224,7 +225,47 @@ struct OldValuesTests {
             }
             scenario.outcome { seen }
         },
+        KnownProgram(
+            "an `AtomicLazyReference` keeps the first object, and the other one counts its end",
+            outcomes: ["1", "2"], everyOrder: true
+        ) { scenario in
+            let (kept, ended) = (Box(AtomicLazyReference<CountsItsEnd>()), Ended())
+            var number = 0
+            scenario.thread("first") { _ = kept.value.storeIfNil(CountsItsEnd(1, ended)) }
+            scenario.thread("second") {
+                number = kept.value.storeIfNil(CountsItsEnd(2, ended)).number
+            }
+            scenario.outcome { "\(number)" }
+        },
+        KnownProgram(
+            "beside a thread that is started and does nothing", outcomes: ["0", "1"],
+            options: inChildren
+        ) { scenario in
+            let count = Box(Atomic(0))
+            var seen = 0
+            scenario.thread("starter") { Thread.detachNewThread {} }
+            scenario.thread("writer") { count.value.add(1, ordering: .relaxed) }
+            scenario.thread("reader") { seen = count.value.load(ordering: .relaxed) }
+            scenario.outcome { "\(seen)" }
+        },
     ]
+
+    private static let inChildren = {
+        var options = Exploration.Options()
+        options.isolation = .childProcess()
+        return options
+    }()
+
+    private final class Ended: Sendable { let count = Atomic(0) }
+
+    private final class CountsItsEnd: Sendable {
+        let number: Int
+        let ended: Ended
+
+        init(_ number: Int, _ ended: Ended) { (self.number, self.ended) = (number, ended) }
+
+        deinit { ended.count.add(1, ordering: .relaxed) }
+    }
 
     private static func passing<Value: AtomicRepresentable & Equatable & Sendable>(
         _ description: String, _ old: Value, _ new: Value,
