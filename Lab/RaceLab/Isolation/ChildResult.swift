@@ -41,10 +41,9 @@ struct ChildResult {
         errors = ChildResult.text(child.errors, child.error_count)
         let decoder = JSONDecoder()
         for line in ChildResult.text(child.results, child.result_count).split(separator: "\n") {
-            guard let message = try? decoder.decode(Message.self, from: Data(line.utf8)) else {
-                continue
+            if let message = try? decoder.decode(Message.self, from: Data(line.utf8)) {
+                receive(message)
             }
-            receive(message)
         }
     }
 

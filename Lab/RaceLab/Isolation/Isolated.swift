@@ -57,7 +57,6 @@ final class Isolated {
     private func explored(upTo crash: KnownCrash, _ child: ChildResult) -> ExplorationResult {
         let isUnavoidable = crash.schedule.choices.isEmpty
         let explored = crash.runs + (isUnavoidable ? 0 : 1)
-        guard explored > 0 else { return result(of: crash, child) }
         if !isUnavoidable { crashes.append(crash) }
         // The exploration repeats its first interleaving at the end. If the set-up crashes the nth
         // time, that leaves room for one less.
@@ -171,16 +170,14 @@ final class Isolated {
             do throws(Ending) {
                 return try valueOfOneChild(work)
             } catch {
-                guard case .crash(let crash, _) = error, canGoOn(after: crash) else { throw error }
+                // A crash before the first step cannot be skipped.
+                guard case .crash(let crash, _) = error, !crash.schedule.choices.isEmpty,
+                    !crashes.contains(where: { $0.schedule == crash.schedule }),
+                    crashes.count < Isolated.maximumCrashes
+                else { throw error }
                 crashes.append(crash)
             }
         }
-    }
-
-    private func canGoOn(after crash: KnownCrash) -> Bool {
-        let isNew = !crashes.contains { $0.schedule == crash.schedule }
-        let canBeSkipped = !crash.schedule.choices.isEmpty
-        return isNew && canBeSkipped && crashes.count < Isolated.maximumCrashes
     }
 
     private func valueOfOneChild<Value: ValueOfChild>(

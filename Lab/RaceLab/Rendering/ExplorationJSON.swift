@@ -5,8 +5,6 @@ extension Exploration {
     public var json: String {
         let threads = threads
         let failingKinds = options.failingKinds.sorted().map { "\($0)" }
-        let findings = findings.map { $0.json(threads: threads) }
-        let otherFindings = otherFindings.map { $0.json(threads: threads) }
         let object: JSONObject = [
             "version": versionOfJSON,
             "kind": "exploration",
@@ -22,8 +20,8 @@ extension Exploration {
             "explored": explored,
             "redundant": redundant,
             "failing": failing,
-            "findings": findings,
-            "otherFindings": otherFindings,
+            "findings": findings.map { $0.json(threads: threads) },
+            "otherFindings": otherFindings.map { $0.json(threads: threads) },
             "outcomes": allOutcomes.map(\.json),
             "unreached": unreached.map(\.outcome),
             "weakOrderings": hasWeakOrderings,

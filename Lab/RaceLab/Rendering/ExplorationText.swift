@@ -10,13 +10,15 @@ extension Exploration {
                 .flatMap { $0.wrapped(to: max(20, width)) }.joined(separator: "\n")
         ]
         let table = TextTable(width: max(20, width))
-        if !findings.isEmpty { blocks.append(table.text(findingRows("found", findings))) }
-        if !otherFindings.isEmpty {
-            blocks.append(table.text(findingRows("not counted", otherFindings)))
+        for (title, findings) in [("found", findings), ("not counted", otherFindings)]
+        where !findings.isEmpty {
+            blocks.append(table.text(findingRows(title, findings)))
         }
         if !allOutcomes.isEmpty {
+            let undeclared = expectations.isEmpty ? "" : "not declared"
             let rows = allOutcomes.map {
-                [$0.outcome, String($0.count), word($0), sentence($0)]
+                let declared = $0.expected?.verdict.rawValue ?? undeclared
+                return [$0.outcome, String($0.count), declared, sentence($0)]
             }
             blocks.append(table.text([["outcome", "reached", "declared", ""]] + rows))
         }
@@ -66,17 +68,11 @@ extension Exploration {
     private func findingRows(_ title: String, _ findings: [Exploration.Finding]) -> [[String]] {
         [[title, "in", "replay", ""]]
             + findings.map {
-                [$0.kind.rawValue, String($0.count), replayText($0.schedule), $0.reason]
+                // A finding before the first step has the empty schedule.
+                let schedule = $0.schedule.text(threads: threads)
+                let replay = schedule.isEmpty ? "\"\"" : schedule
+                return [$0.kind.rawValue, String($0.count), replay, $0.reason]
             }
-    }
-
-    /// A finding before the first step has the empty schedule.
-    private func replayText(_ schedule: Exploration.Schedule) -> String {
-        schedule.choices.isEmpty ? "\"\"" : schedule.text(threads: threads)
-    }
-
-    private func word(_ outcome: Outcome) -> String {
-        outcome.expected?.verdict.rawValue ?? (expectations.isEmpty ? "" : "not declared")
     }
 
     private func sentence(_ outcome: Outcome) -> String {
