@@ -108,8 +108,12 @@ extension GooglePromisesStyle: PromiseUnderTest where Value == Int {
     public var outcome: Result<Int, any Error>? { result }
 
     public var fields: [(title: String, value: String)] {
+        [("state", field(0)), ("observers", field(1))]
+    }
+
+    public func field(_ index: Int) -> String {
         let stored = Stored(of: self)
-        return [("state", stored.text("state")), ("observers", stored.count("observers"))]
+        return index == 0 ? stored.text("state") : stored.count("observers")
     }
 }
 

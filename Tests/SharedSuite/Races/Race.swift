@@ -202,7 +202,7 @@ extension Scenario {
     /// Shows the fields of a promise as columns.
     public func show(_ promise: some PromiseUnderTest) {
         for (index, title) in FieldTitles.of(promise).enumerated() {
-            state(title) { promise.fields[index].value }
+            state(title) { promise.field(index) }
         }
     }
 }
