@@ -1,3 +1,5 @@
+import Foundation
+
 /// A fault that the rows of the matrix, or the clauses of Promises/A+, must notice: in one file of
 /// the package, one text in place of another.
 package struct PlantedFault: Sendable {
@@ -9,6 +11,59 @@ package struct PlantedFault: Sendable {
 }
 
 extension PlantedFault {
+    /// All faults, in batches that share a build: faults in different columns of the matrix do not
+    /// hide one another.
+    package static var batches: [[PlantedFault]] {
+        all.reduce(into: []) { batches, fault in
+            let place = batches.firstIndex { !$0.contains { $0.column == fault.column } }
+            if let place { batches[place].append(fault) } else { batches.append([fault]) }
+        }
+    }
+
+    private var column: String { noticedBy[0].row.components(separatedBy: " on ").last! }
+
+    /// The commands for the rows that must notice and, if there are clauses among them, for all
+    /// clauses.
+    package var commands: [[String]] {
+        let ids = noticedBy.map { $0.row.prefix { $0 != " " } }.map(String.init)
+        let hazards = ids.filter { Catalogue.hazard($0) != nil }
+        let columns = file.contains("/Steps/") ? ["--steps"] : []
+        let matrix = ["matrix", "--only", hazards.joined(separator: ",")] + columns
+        return hazards.count < ids.count ? [matrix, ["aplus"]] : [matrix]
+    }
+
+    /// The text of its file, with the fault.
+    package func planted(in original: String) throws -> String {
+        try edits.reduce(original) { source, edit in
+            guard source.contains(edit.text) else { throw Outdated(fault: self, text: edit.text) }
+            return source.replacing(edit.text, with: edit.replacement)
+        }
+    }
+
+    /// The source has changed since the fault was written.
+    private struct Outdated: Error, CustomStringConvertible {
+        let fault: PlantedFault
+        let text: String
+
+        var description: String {
+            "\(fault.name): \(fault.file) has no '\(text)' any more; "
+                + "adapt the fault in Tests/SharedSuite/PlantedFaults.swift"
+        }
+    }
+
+    /// The rows and clauses that must notice it and do not, if its commands wrote this to standard
+    /// error.
+    package func missing(from errors: [String]) -> [(row: String, reason: String)] {
+        // What the commands report, one line each.
+        let complaints = errors.flatMap { text in
+            text.components(separatedBy: "promise-lab: ").dropFirst()
+                .map { $0.replacing("\n", with: " ") }
+        }
+        return noticedBy.filter { row, reason in
+            !complaints.contains { $0.hasPrefix(row) && $0.contains(reason) }
+        }
+    }
+
     private static let stage1 = "Sources/Stage1Naive/AWPromise.swift"
     private static let stage2 = "Sources/Stage2Handlers/AWPromise.swift"
     private static let stage3 = "Sources/Stage3ThreadSafe/AWPromise.swift"
