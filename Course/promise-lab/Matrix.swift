@@ -97,8 +97,11 @@ struct Matrix {
         let names = chains.map(\.id).joined(separator: " and ")
         if !chains.isEmpty { progress.now("\(names): chains of a million links") }
         let runs = chains.flatMap { hazard in subjects.map { (hazard: hazard, subject: $0) } }
+        let links = LongChain.links
         DispatchQueue.concurrentPerform(iterations: runs.count) { index in
-            run(runs[index].hazard, on: runs[index].subject)
+            LongChain.$links.withValue(links) {
+                run(runs[index].hazard, on: runs[index].subject)
+            }
         }
         return verdicts.withLock { $0 }
     }

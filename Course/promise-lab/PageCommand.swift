@@ -50,9 +50,14 @@ enum PageCommand {
     /// the stack if each of them takes a frame of at least 84 bytes.
     private static let linksOfChains = 100_000
 
-    static func page(of hazards: [any Hazard]) throws -> Page {
-        setenv(LongChain.variableForLinks, "\(linksOfChains)", 1)
-        let verdicts = Matrix.verdicts(of: hazards, on: Subject.all)
+    /// - Parameter record: records a scenario of a race, counted from 0, on a subject.
+    static func page(
+        of hazards: [any Hazard],
+        _ record: (any Race, Int, Subject) throws -> RecordedExploration = exploration
+    ) throws -> Page {
+        let verdicts = LongChain.$links.withValue(linksOfChains) {
+            Matrix.verdicts(of: hazards, on: Subject.all)
+        }
         let progress = Progress()
         defer { progress.end() }
         var explorations: [String: RecordedExploration] = [:]
@@ -62,8 +67,8 @@ enum PageCommand {
                 for number in 0..<race.recordedScenarios {
                     progress.now("\(race.id) \(race.name), \(subject): every interleaving")
                     let suffix = number == 0 ? "" : "-\(number + 1)"
-                    explorations["\(race.id)/\(subject.link)\(suffix)"] = try exploration(
-                        of: race, number, on: subject)
+                    explorations["\(race.id)/\(subject.link)\(suffix)"] = try record(
+                        race, number, subject)
                 }
             }
         }
@@ -167,16 +172,6 @@ enum PageCommand {
             row["story"] = hazard.story + (hazard is any LongChainHazard ? " \(links)" : "")
         }
         return row
-    }
-}
-
-extension Verdict {
-    /// What happened, or why nothing could.
-    fileprivate var sentence: String {
-        switch self {
-        case .survives(_, let detail), .fails(_, _, _, let detail): "\(detail)"
-        case .cannotExpress(let why), .unknown(let why): why
-        }
     }
 }
 

@@ -89,6 +89,14 @@ public enum Verdict: Sendable, Equatable {
     /// The verdict is not known.
     case unknown(String)
 
+    /// What happened, or why nothing could.
+    package var sentence: String {
+        switch self {
+        case .survives(_, let detail), .fails(_, _, _, let detail): "\(detail)"
+        case .cannotExpress(let why), .unknown(let why): why
+        }
+    }
+
     /// The difference between the verdict and the documented one; `nil` if there is none.
     public func difference(from expectation: Expectation) -> String? {
         switch (self, expectation) {

@@ -13,7 +13,7 @@ public enum LongChain: String, CaseIterable, Sendable {
     /// An environment variable that makes the chains shorter, to save time.
     public static let variableForLinks = "LONG_CHAIN_LINKS"
 
-    public static let links =
+    @TaskLocal public static var links =
         ProcessInfo.processInfo.environment[variableForLinks].flatMap(Int.init) ?? 1_000_000
 }
 
