@@ -39,7 +39,12 @@ extension Command {
         let agreement =
             differences.isEmpty
             ? "Every case is as documented." : "\(differences.count) are not as documented."
-        print("\n" + Terminal.fitted(APlusCommand.legend) + "\n")
+        let legend =
+            """
+            k/n: k of the n cases pass; in each the promise is settled before, at once or later
+            ✓ all pass   ✗ the others fail, for the reason named   – cannot be expressed on this stage
+            """
+        print("\n" + Terminal.fitted(legend) + "\n")
         print(Terminal.fitted("\(counts.joined(separator: ", ")).\n\(agreement)"))
         Terminal.end(with: differences)
     }
@@ -69,10 +74,4 @@ private enum APlusCommand {
         }
         return Span("? \(count) unknown", .failure)
     }
-
-    static let legend =
-        """
-        k/n: k of the n cases pass; in each the promise is settled before, at once or later
-        ✓ all pass   ✗ the others fail, for the reason named   – cannot be expressed on this stage
-        """
 }

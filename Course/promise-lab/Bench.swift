@@ -16,27 +16,19 @@ extension Command {
             and how many runs it makes in a second. Then both with tasks: R01 and R02 on the actors
             of the field guide. Takes about twenty-five seconds.
             """
-    ) { _ in try BenchCommand.run() }
-}
-
-/// Measures the speed of the lab: interleavings and runs in a second, and the effect of reduction.
-enum BenchCommand {
-    static func run() throws {
+    ) { _ in
         try checkExploring()
         let title = "interleavings a second, in this debug build, on one processor"
         print(Terminal.wrapped(title) + "\n")
-        measure(["R01", "R05"], on: Subject.all(.stage), hasTitles: true, rate)
         let reduction =
             "with reduction: interleavings, of how many, in how many runs, runs a second"
-        print("\n" + Terminal.wrapped(reduction) + "\n")
-        measure(["R01", "R05"], on: Subject.all(.stage), hasTitles: false, reduced)
+        BenchCommand.measure(
+            ["R01", "R05"], on: Subject.all(.stage), "\n\(Terminal.wrapped(reduction))\n")
         if let unavailableTasks {
             print("\ntasks cannot be explored here: \(unavailableTasks)")
         } else {
             print("\nthe same with tasks, on the actors of the field guide\n")
-            measure(["R01", "R02"], on: [.actor, .repairedActor], hasTitles: true, rate)
-            print("")
-            measure(["R01", "R02"], on: [.actor, .repairedActor], hasTitles: false, reduced)
+            BenchCommand.measure(["R01", "R02"], on: [.actor, .repairedActor], "")
         }
         var used = tms()
         times(&used)
@@ -49,14 +41,18 @@ enum BenchCommand {
                 and wakes the other, which took \(Int(share.rounded())) % of the time.
                 """))
     }
+}
 
-    private static func measure(
-        _ ids: [String], on subjects: [Subject], hasTitles: Bool,
-        _ cell: (any Race, Subject) -> [String]
-    ) {
+/// Measures the speed of the lab: interleavings and runs in a second, and the effect of reduction.
+enum BenchCommand {
+    /// Prints the speed without reduction, a title, and the speed with reduction.
+    fileprivate static func measure(_ ids: [String], on subjects: [Subject], _ title: String) {
         let races = Catalogue.races.filter { ids.contains($0.id) }
-        let cells = races.map { race in subjects.map { cell(race, $0) } }
-        print(table(races, subjects, cells, hasTitles: hasTitles))
+        let rates = races.map { race in subjects.map { rate(of: race, on: $0) } }
+        print(table(races, subjects, rates, hasTitles: true))
+        print(title)
+        let others = races.map { race in subjects.map { reduced(race, on: $0) } }
+        print(table(races, subjects, others, hasTitles: false))
     }
 
     /// A column for each subject, or a line if the columns do not fit.

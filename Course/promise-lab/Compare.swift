@@ -45,15 +45,12 @@ extension Command {
 
 /// Shows one race on two subjects side by side.
 enum CompareCommand {
-    struct Side {
-        let subject: Subject
-        let exploration: Exploration
-        let finding: Exploration.Finding?
-        let trace: Exploration.Trace
-    }
+    typealias Side = (
+        subject: Subject, trace: Exploration.Trace, half: Exploration.SideBySide.Half
+    )
 
     static func text(_ race: any Race, _ left: Side, _ right: Side) -> String {
-        let halves = Exploration.SideBySide(half(left), half(right))
+        let halves = Exploration.SideBySide(left.half, right.half)
         return [
             Terminal.wrapped("\(race.id) · \(race.name)", .title),
             Terminal.wrapped(race.storyOfOne), "",
@@ -67,16 +64,24 @@ enum CompareCommand {
         try race.check(subject)
         let exploration = race.exploration(on: subject)
         if let inconclusive = exploration.inconclusive { throw inconclusive }
+        let count = "\(exploration.failing) of \(exploration.explored) interleavings fail"
+        let half = { (trace: Exploration.Trace, verdict: String, role: Span.Role) in
+            Exploration.SideBySide.Half(
+                heading: ["\(subject)", count], trace, verdict: verdict, role)
+        }
         if let finding = race.findings(of: exploration, on: subject).first,
             let trace = try exploration.counterexample(showing: finding)
         {
-            return Side(subject: subject, exploration: exploration, finding: finding, trace: trace)
+            return (subject, trace, half(trace, "✗ \(finding)", .failure))
         }
         guard let schedule = exploration.toShow else {
             throw Mistake("no interleaving of \(race.id) on \(subject) comes to its end")
         }
         let trace = try meeting(exploration) ?? exploration.replay(schedule)
-        return Side(subject: subject, exploration: exploration, finding: nil, trace: trace)
+        let survival =
+            trace.findings.first.map { "✓ survives; judged in another row: \($0)" }
+            ?? "✓ every check holds; this is one of them"
+        return (subject, trace, half(trace, survival, .success))
     }
 
     /// An interleaving in which the second thread runs in the middle of the first: right after the
@@ -89,16 +94,5 @@ enum CompareCommand {
         guard beginning.count <= steps.count else { return nil }
         let met = try exploration.replay(prefix: Exploration.Schedule(beginning))
         return met.mismatch == nil ? met.trace : nil
-    }
-
-    private static func half(_ side: Side) -> Exploration.SideBySide.Half {
-        let count = "\(side.exploration.failing) of \(side.exploration.explored) interleavings fail"
-        let survival =
-            side.trace.findings.first.map { "✓ survives; judged in another row: \($0)" }
-            ?? "✓ every check holds; this is one of them"
-        return Exploration.SideBySide.Half(
-            heading: ["\(side.subject)", count], side.trace,
-            verdict: side.finding.map { "✗ \($0)" } ?? survival,
-            side.finding == nil ? .success : .failure)
     }
 }

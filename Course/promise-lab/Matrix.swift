@@ -223,18 +223,16 @@ struct Matrix {
     }
 
     private var legends: [String] {
-        ["✓ survives   ✗ fails   – cannot be expressed   … and for other reasons"]
-            + (showsChanges
-                ? [
-                    "A one lock   B call outside   C a third phase   D a queue of callbacks   "
-                        + "E dispatchers",
-                    "At the end of a line: the columns in which the verdict changes, and what it is "
-                        + "from there on",
-                ]
-                : [
-                    "k/n: k of the n interleavings explored fail; those that differ only in the "
-                        + "order of steps\nthat do not touch the same thing are explored once"
-                ])
+        let marks = "✓ survives   ✗ fails   – cannot be expressed   … and for other reasons"
+        let counts =
+            "k/n: k of the n interleavings explored fail; those that differ only in the order of steps"
+            + "\nthat do not touch the same thing are explored once"
+        let steps =
+            "A one lock   B call outside   C a third phase   D a queue of callbacks   E dispatchers"
+        let changes =
+            "At the end of a line: the columns in which the verdict changes, and what it is from there "
+            + "on"
+        return showsChanges ? [marks, steps, changes] : [marks, counts]
     }
 
     private func summary(_ rows: [Row], _ width: Int) -> String {

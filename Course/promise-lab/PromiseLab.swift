@@ -11,8 +11,8 @@ enum PromiseLab {
         signal(SIGPIPE, SIG_DFL)
         do {
             try run(Array(CommandLine.arguments.dropFirst()))
-        } catch let mistake as Mistake {
-            Terminal.complain(mistake.description)
+        } catch  where error is Mistake || error is Submissions.Unreadable {
+            Terminal.complain("\(error)")
             exit(2)
         } catch {
             Terminal.complain(words(of: error))

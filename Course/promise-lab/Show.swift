@@ -115,9 +115,37 @@ extension Command {
             holds or not, and 2 if the schedule does not fit; then the step is named.
             """
     ) { arguments in
-        try ShowCommand.replay(
-            arguments.hazard(), on: arguments.subject, arguments.required(schedule),
-            arguments[format])
+        let (hazard, subject) = (try arguments.hazard(), arguments.subject)
+        let (schedule, format) = (try arguments.required(schedule), arguments[format])
+        guard let race = hazard as? any Race else {
+            throw Mistake("\(hazard.id) has one thread only, so there is nothing to schedule")
+        }
+        try race.check(subject)
+        try checkExploring()
+        let trace: Exploration.Trace
+        do throws(Exploration.ReplayError) {
+            trace = try Exploration.replay(
+                schedule, options: race.options, race.scenario(on: subject))
+        } catch {
+            switch error {
+            case .malformed: throw Mistake(error.description)
+            case .mismatch:
+                throw Mistake("this schedule does not fit \(race.id) on \(subject); \(error)")
+            case .inconclusive: throw error
+            }
+        }
+        if format == "html" {
+            throw Mistake(
+                "replay writes text, markdown or json; show writes html, and the schedule can be "
+                    + "appended to its address: page.html#\(schedule)")
+        }
+        if let text = trace.written(in: format) { return print(text, terminator: "") }
+        print(Terminal.wrapped([ShowCommand.title(race, subject)]))
+        print("\n\(ShowCommand.table(of: trace))\n")
+        let judged = trace.findings.filter { race.failingKinds.contains($0.kind) }
+        if judged.isEmpty { print(Terminal.painted("✓ every check holds", .success)) }
+        for finding in judged { print(Terminal.wrapped("✗ \(finding)", .failure)) }
+        print(ShowCommand.replayLine(race, subject, trace))
     }
 }
 
@@ -216,48 +244,5 @@ enum ShowCommand {
         case .unknown(let why):
             print(Terminal.wrapped("? \(why)"))
         }
-    }
-
-    /// Replays an interleaving of the user's choice.
-    static func replay(
-        _ hazard: any Hazard, on subject: Subject, _ schedule: String, _ format: String?
-    ) throws {
-        guard let race = hazard as? any Race else {
-            throw Mistake("\(hazard.id) has one thread only, so there is nothing to schedule")
-        }
-        try race.check(subject)
-        try checkExploring()
-        let trace: Exploration.Trace
-        do throws(Exploration.ReplayError) {
-            trace = try Exploration.replay(
-                schedule, options: race.options, race.scenario(on: subject))
-        } catch {
-            switch error {
-            case .malformed: throw Mistake(error.description)
-            case .mismatch:
-                throw Mistake("this schedule does not fit \(race.id) on \(subject); \(error)")
-            case .inconclusive: throw error
-            }
-        }
-        if format == "html" {
-            throw Mistake(
-                "replay writes text, markdown or json; show writes html, and the schedule can be "
-                    + "appended to its address: page.html#\(schedule)")
-        }
-        if let text = trace.written(in: format) { return print(text, terminator: "") }
-        print(Terminal.wrapped([title(race, subject)]))
-        print("\n\(table(of: trace))\n")
-        let judged = trace.findings.filter { race.failingKinds.contains($0.kind) }
-        if judged.isEmpty { print(Terminal.painted("✓ every check holds", .success)) }
-        for finding in judged { print(Terminal.wrapped("✗ \(finding)", .failure)) }
-        print(replayLine(race, subject, trace))
-    }
-}
-
-extension Exploration {
-    /// An interleaving to show of a race that survives: one in which nothing was found or, if
-    /// there is none, only what another row judges.
-    var toShow: Exploration.Schedule? {
-        passingSchedule ?? (failing == 0 ? otherFindings.last?.schedule : nil)
     }
 }

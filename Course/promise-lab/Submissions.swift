@@ -16,12 +16,7 @@ struct SubmissionsCommand {
         if let reports {
             try FileManager.default.createDirectory(at: reports, withIntermediateDirectories: true)
         }
-        let submissions: Submissions
-        do {
-            submissions = try Submissions(folder, besides: reports)
-        } catch let unreadable as Submissions.Unreadable {
-            throw Mistake(unreadable.description)
-        }
+        let submissions = try Submissions(folder, besides: reports)
         let journalFile = URL(filePath: sheet.path + ".journal")
         var journal = Journal(journalFile, afresh: afresh)
         var grades = GradeSheet()

@@ -10,9 +10,8 @@ extension Command {
             """
     ) { _ in
         print(Terminal.painted("A walk through the lab", .title) + "\n")
-        let stops = TourCommand.stops
-        for (index, stop) in stops.enumerated() {
-            print(Terminal.painted("\(index + 1) of \(stops.count)", .title))
+        for (index, stop) in Stop.all.enumerated() {
+            print(Terminal.painted("\(index + 1) of \(Stop.all.count)", .title))
             print(Terminal.wrapped(stop.text))
             print("\n" + Terminal.wrapped("? \(stop.question)"))
             print(Terminal.painted("\n$ \(stop.command)", .title))
@@ -33,17 +32,15 @@ extension Command {
     }
 }
 
-/// A guided tour: each stop shows a command, asks a question, runs the command, and answers.
-enum TourCommand {
-    fileprivate struct Stop: Sendable {
-        let text: String
-        let question: String
-        /// The command that shows the same without the tour.
-        let command: String
-        let answer: String
-    }
+/// A stop of the tour: it shows a command, asks a question, runs the command, and answers.
+private struct Stop {
+    let text: String
+    let question: String
+    /// The command that shows the same without the tour.
+    let command: String
+    let answer: String
 
-    fileprivate static let stops = [
+    static let all = [
         Stop(
             text: "A promise represents a value that does not exist yet. `then` registers a "
                 + "handler, a function that is called with the value; `resolve` fulfills the "

@@ -229,3 +229,11 @@ extension Scenario.Log<Call> {
         for name in names { try require(count(name) < 2, or: .twice) }
     }
 }
+
+extension Exploration {
+    /// An interleaving to show of a race that survives: one in which nothing was found or, if
+    /// there is none, only what another row judges.
+    package var toShow: Schedule? {
+        passingSchedule ?? (failing == 0 ? otherFindings.last?.schedule : nil)
+    }
+}
