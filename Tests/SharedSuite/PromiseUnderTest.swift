@@ -22,19 +22,12 @@ public protocol PromiseUnderTest: AnyObject {
 
     /// The columns of the promise in a table: titles and current values.
     var fields: [(title: String, value: String)] { get }
-
-    /// The current value of one of these columns. A lab's table asks for one column after another.
+    /// The value of one of them: a table asks for one column after another.
     func field(_ index: Int) -> String
 }
 
 extension PromiseUnderTest {
     public func field(_ index: Int) -> String { fields[index].value }
-}
-
-/// A promise whose `then` also accepts a function that returns a promise.
-public protocol FlatteningPromise: PromiseUnderTest {
-    @discardableResult
-    func flatMapping(_ function: @escaping (Int) throws -> Self) -> Self
 }
 
 extension PromiseUnderTest {
@@ -76,6 +69,12 @@ extension Stage1Naive.AWPromise: PromiseUnderTest where Value == Int {
 }
 
 // MARK: - Stage 2
+
+/// A promise whose `then` also accepts a function that returns a promise.
+public protocol FlatteningPromise: PromiseUnderTest {
+    @discardableResult
+    func flatMapping(_ function: @escaping (Int) throws -> Self) -> Self
+}
 
 extension Stage2Handlers.AWPromise: PromiseUnderTest where Value == Int {
     public static func working(
