@@ -112,17 +112,19 @@ struct PromiseChecks: Sendable {
     func memory(_ all: [PromiseProgram], _ answer: any PromiseAnswer) -> Programs {
         Programs(count: all.count) { number in
             let (program, counter) = (all[number], PromiseRun<Int>.Counter())
-            var (isKept, promises): (Bool, [Weak]) = (false, [])
+            counter.onPromise = [:]
+            var fault: Fault?
             _ = run(program, answer, .numbers, counter) { run in
-                isKept = freesHandlers && run.isSettled && counter.living > 0
-                promises = run.objects.map(Weak.init)
+                if freesHandlers && run.isSettled && counter.living > 0 {
+                    fault = PromiseChecks.keptAlive(program)
+                } else if run.keepsAlive() {
+                    fault = Fault(
+                        "kept alive",
+                        "the program has dropped its references to a promise, and the promise, or a "
+                            + "handler of it, is still alive: the program is \(program)")
+                }
             }
-            if isKept { return PromiseChecks.keptAlive(program) }
-            if counter.living == 0, promises.allSatisfy({ $0.object == nil }) { return nil }
-            return Fault(
-                "kept alive",
-                "the program has dropped all of its references, and a promise or a handler is still "
-                    + "alive: the program is \(program)")
+            return fault
         }
     }
 

@@ -58,6 +58,25 @@ struct PromiseProgram: Hashable {
     /// The error that a handler throws.
     static func thrown(by handler: Int) -> Outcome { -100 - handler }
 
+    /// The promises to which these lead, directly or not. A promise leads to the ones that `then` on
+    /// it returns, and to those that adopt it.
+    func reached(from promises: [Int]) -> Set<Int> {
+        let ops = before + threads.joined() + handlers.flatMap { $0?.body ?? [] }
+        let links = ops.flatMap { op -> [(from: Int, to: Int)] in
+            guard case .then(let promise, let handler) = op else { return [] }
+            guard case .promise(let other, _) = handlers[handler]?.effect else {
+                return [(promise, handler)]
+            }
+            return [(promise, handler), (other, handler)]
+        }
+        var (reached, next) = (Set<Int>(), promises)
+        while let promise = next.popLast() {
+            guard reached.insert(promise).inserted else { continue }
+            next += links.filter { $0.from == promise }.map(\.to)
+        }
+        return reached
+    }
+
     var isSequential: Bool { threads.count == 1 }
 
     /// The number of calls, including those in handlers.

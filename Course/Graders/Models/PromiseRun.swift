@@ -106,20 +106,26 @@ final class PromiseRun<Value> {
     /// Counts the objects that handlers have captured.
     final class Counter: @unchecked Sendable {
         var living = 0
+        /// How many of them the handlers of a promise have captured; `nil` if that does not count.
+        var onPromise: [Int: Int]?
     }
 
     private final class Token: @unchecked Sendable {
         private let counter: Counter
+        private let promise: Int
         private let probe: Probe?
 
-        init(_ counter: Counter, _ probe: Probe?) {
+        init(_ counter: Counter, _ promise: Int, _ probe: Probe?) {
             self.counter = counter
+            self.promise = promise
             self.probe = probe
             counter.living += 1
+            counter.onPromise?[promise, default: 0] += 1
         }
 
         deinit {
             counter.living -= 1
+            counter.onPromise?[promise, default: 0] -= 1
             probe?.look()
         }
     }
@@ -174,7 +180,6 @@ final class PromiseRun<Value> {
     var links: [Handle<Value>] { boxes.compactMap(\.handle) }
     var rootFunctions: (resolve: (Int) -> Void, reject: (Int) -> Void) { functions[0] }
     var isSettled: Bool { roots.allSatisfy { $0.handle?.result != nil } }
-    var objects: [AnyObject] { (roots + boxes).compactMap { $0.handle?.object } }
 
     func runBefore() {
         for op in program.before { perform(op) }
@@ -201,10 +206,10 @@ final class PromiseRun<Value> {
     private func perform(_ op: PromiseProgram.Op) {
         switch op {
         case .then(let promise, let handler):
-            guard let promise = handle(promise) else { return }
-            boxes[handler].handle = then(promise, handler)
+            guard let called = handle(promise) else { return }
+            boxes[handler].handle = then(called, handler, Token(counter, promise, probe))
         case .error(let promise, let handler):
-            let token = Token(counter, probe)
+            let token = Token(counter, promise, probe)
             handle(promise)?.error { error in
                 withExtendedLifetime(token) { self.call(handler, self.conversion.code(of: error)) }
             }
@@ -234,8 +239,9 @@ final class PromiseRun<Value> {
         }
     }
 
-    private func then(_ promise: Handle<Value>, _ handler: Int) -> Handle<Value> {
-        let token = Token(counter, probe)
+    private func then(
+        _ promise: Handle<Value>, _ handler: Int, _ token: Token
+    ) -> Handle<Value> {
         let work = { (value: Value) -> Int in
             let number = self.conversion.number(value)
             withExtendedLifetime(token) { self.call(handler, number) }
@@ -283,6 +289,29 @@ final class PromiseRun<Value> {
 
     private func dropPromises() {
         for box in roots + boxes { box.handle = nil }
+    }
+
+    /// Drops the promises one by one, in the order of their numbers.
+    ///
+    /// - Returns: whether one is kept alive, or what its handlers have captured, although none that
+    ///   is left leads to it.
+    func keepsAlive() -> Bool {
+        let objects = boxes.indices.map { handle($0).map { Weak($0.object) } }
+        return objects.indices.contains { promise in
+            if promise < program.roots {
+                roots[promise].handle = nil
+                functions[promise] = ({ _ in }, { _ in })
+                // A promise of texts stands for the second one.
+                if promise == 1 { texts = nil }
+            } else {
+                boxes[promise].handle = nil
+            }
+            let left = program.reached(from: Array(objects.indices.dropFirst(promise + 1)))
+            return objects.indices.contains {
+                !left.contains($0)
+                    && (objects[$0]?.object != nil || counter.onPromise?[$0, default: 0] != 0)
+            }
+        }
     }
 
     /// Releases everything that the program still has.
