@@ -60,7 +60,7 @@ private enum OfficeRequirements {
                 "Which lines run when `pay` throws, and what has been changed before that?",
             [(2, failures + failures)]),
         meeting(
-            "E13.5", "two pay at the same time",
+            "E13.4", "two pay at the same time",
             "Anna and Ben buy one of two seats each. Each payment ends when the other one has "
                 + "begun.",
             asking: "What keeps Ben from paying, although a seat is free? Which line decides it?",
@@ -83,7 +83,7 @@ private enum OfficeRequirements {
             "one of the buyers cannot pay before the other one has paid, although two seats are "
                 + "free"),
         .scenario(
-            "E13.6", "sell ∥ sell, one seat",
+            "E13.5", "sell ∥ sell, one seat",
             "Anna and Ben buy the last seat. One of them has it, and only that one pays.",
             asking:
                 "At the marked step, what does the one buyer assume that the other one has made "
@@ -97,7 +97,7 @@ private enum OfficeRequirements {
             scenario.expect("Ben", .acceptable, "Ben was first")
         },
         meeting(
-            "E13.7", "refused at once",
+            "E13.6", "refused at once",
             "Anna and Ben buy the last seat. If Anna has it, her payment ends only when Ben has "
                 + "been refused.",
             asking: "What does Ben wait for, and could `false` be the answer already?"
@@ -109,7 +109,7 @@ private enum OfficeRequirements {
             "over-synchronized",
             "Ben waits for the payment of the last seat, instead of being refused"),
         alone(
-            "E13.9", "many pay at the same time",
+            "E13.7", "many pay at the same time",
             "In the payment for each of 12 seats, the next one is sold, and `freeSeats` counts "
                 + "those for which no payment has begun. Then the same with payments that fail, and "
                 + "a 13th buyer, who is refused: each seat is free again.",
@@ -120,7 +120,7 @@ private enum OfficeRequirements {
             "over-synchronized",
             "something waits for a payment that is not its own"),
         alone(
-            "E13.4", "a buyer whose task is cancelled",
+            "E13.8", "a buyer whose task is cancelled",
             "The task of a buyer is cancelled. The payment throws, and the only seat is free again. "
                 + "Then the task of another buyer is cancelled. This payment goes on to its end, and "
                 + "the buyer has the seat; a third one asks for it meanwhile, and is refused.",
@@ -140,7 +140,7 @@ private enum OfficeRequirements {
         )
         .whenStuck("not cancelled", "`pay` waits for the cancellation, and does not see it"),
         .programs(
-            "E13.8", "a sale during another payment",
+            "E13.9", "a sale during another payment",
             "During the payment for one of two seats, the other seat is sold. Each payment ends, or "
                 + "throws, and the task of each buyer may be cancelled.",
             asking: "What does a payment change that another sale relies on?"
@@ -193,7 +193,7 @@ private enum OfficeRequirements {
                     }))
         },
         .unwatched(
-            "E13.15", "thousands of seats",
+            "E13.12", "thousands of seats",
             "Buyers come one after the other, to an office with \(Bounds.many) seats. The last one, "
                 + "whose task is cancelled, is refused. Then hundreds pay at the same time, and each "
                 + "payment fails.",
@@ -215,7 +215,7 @@ private enum OfficeRequirements {
             }
         },
         meeting(
-            "E13.12", "an urgent buyer",
+            "E13.13", "an urgent buyer",
             "Anna's payment for the only seat fails while Ben reads `freeSeats`. Then Cleo, "
                 + "whose task has a higher priority, buys the seat.",
             asking:
@@ -242,7 +242,7 @@ private enum OfficeRequirements {
         },
         // The last one, because it has the most interleavings.
         meeting(
-            "E13.13", "two payments fail",
+            "E13.15", "two payments fail",
             "Anna and Ben buy one of two seats each, and both payments fail. Afterwards Cleo reads "
                 + "`freeSeats`: it is 2.",
             asking:

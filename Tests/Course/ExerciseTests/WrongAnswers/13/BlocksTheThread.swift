@@ -1,4 +1,4 @@
-// Rejected: E13.5 over-synchronized
+// Rejected: E13.4 over-synchronized
 // A semaphore of Dispatch is held during the payment.
 
 import Dispatch

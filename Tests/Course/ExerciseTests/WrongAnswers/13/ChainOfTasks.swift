@@ -1,4 +1,4 @@
-// Rejected: E13.5 over-synchronized
+// Rejected: E13.4 over-synchronized
 // Each sale is a task that waits for the previous sale.
 
 public enum Report {

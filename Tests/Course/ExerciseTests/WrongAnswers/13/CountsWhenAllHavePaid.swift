@@ -1,4 +1,4 @@
-// Rejected: E13.9 over-synchronized
+// Rejected: E13.7 over-synchronized
 // Reading the number of free seats waits for the payments.
 
 public enum Report {

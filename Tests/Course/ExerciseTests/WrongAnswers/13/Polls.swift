@@ -1,4 +1,4 @@
-// Rejected: E13.5 over-synchronized
+// Rejected: E13.4 over-synchronized
 // A sale polls until the previous sale has ended.
 
 public enum Report {
