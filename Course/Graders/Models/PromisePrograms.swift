@@ -178,6 +178,11 @@ struct PromisePrograms {
     static func returningItself(asText: Bool = false) -> Operation {
         Operation("i") { $0.observed($1, .itself(asText: asText)) }
     }
+    static let returningItsOwn = Operation("io") { $0.then($1, .itself(asText: false)) }
+    /// On the second promise: the function returns the promise that the first `then` has returned.
+    static let adoptingFirst = Operation("p1") { builder, _ in
+        builder.observed(1, .promise(builder.program.roots, asText: false))
+    }
     static func resolving(_ value: Int) -> Operation {
         Operation("\(value)") { $0.ops.append(.resolve($1, value)) }
     }

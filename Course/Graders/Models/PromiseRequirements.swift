@@ -28,7 +28,7 @@ extension PromiseChecks {
             .programs(
                 id(1), "one thread, other types of values",
                 "Some of these programs again, with promises of strings, optionals, arrays, errors "
-                    + "and `Void`, and with a `CancellationError`.",
+                    + "and `Void`, and with errors such as a `CancellationError`.",
                 asking: "Which of your lines assumes that the value is a number?"
             ) { otherValues(PromisePrograms.ofValues(exercise), $0) },
             .many(id(2), flattens: exercise == 4, settlesOnce: exercise > 2),
@@ -115,7 +115,8 @@ extension PromiseChecks {
                     + (freesHandlers
                         ? "When a promise is settled, it has released what its handlers have "
                             + "captured. " : "")
-                    + "When a program has dropped its references, everything is freed.",
+                    + "Then the program drops one promise after the other. Each of them, and what its "
+                    + "handlers have captured, is freed when no other one that is left leads to it.",
                 asking:
                     "Which of your properties or closures refers to an object that is still alive?"
             ) { memory(programs(), $0) })
@@ -469,6 +470,12 @@ extension PromisePrograms {
         all += sequences(
             of: [linked(returning(1)), linked(then), resolving(4), reject, other(resolve)],
             upTo: 3, after: [then], roots: 2)
+        // Nothing waits for the promise that is returned, until it is settled.
+        all += sequences(
+            of: [
+                linked(returning(1)), adoptingFirst, linked(then), linked(error), resolve,
+                other(resolve),
+            ], upTo: 3, after: [returningItsOwn], roots: 2)
         let using = usingItsPromise(.promise(1, asText: false))
         all += [other(resolve), other(reject)].map {
             program([[using, resolve, $0]], roots: 2)
