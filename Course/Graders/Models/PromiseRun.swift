@@ -1,4 +1,4 @@
-import Dispatch
+import Foundation
 import RaceLab
 import SharedSuite
 
@@ -9,17 +9,18 @@ struct Conversion<Value>: Sendable {
     let make: @Sendable (Int) -> Value
     let number: @Sendable (Value) -> Int
     var makeError: @Sendable (Int) -> any Error = { Coded(code: $0) }
-    /// The error with this number is a `CancellationError`.
-    var cancellation: Int?
+    /// The error with this number is of a type that is not the program's.
+    var foreign: (number: Int, error: any Error)?
 
     func error(_ number: Int) -> any Error {
-        number == cancellation ? CancellationError() : makeError(number)
+        if let foreign, foreign.number == number { return foreign.error }
+        return makeError(number)
     }
 
     func code(of error: any Error) -> Int {
         if let error = error as? Coded { return error.code }
         if let error = error as? CodedObject { return error.code }
-        if error is CancellationError, let cancellation { return cancellation }
+        if let foreign, type(of: error) == type(of: foreign.error) { return foreign.number }
         return "\(error)" == "returnedItself"
             ? PromiseProgram.returnedItself : PromiseProgram.unknownError
     }
@@ -390,13 +391,19 @@ extension Conversion where Value == String {
         Conversion(
             values: "`String`, and handler a throws a `CancellationError`",
             make: { "\($0)" }, number: { Int($0) ?? -97 },
-            cancellation: PromiseProgram.thrown(by: 1))
+            foreign: (PromiseProgram.thrown(by: 1), CancellationError()))
     }
 }
 
 extension Conversion where Value == Coded {
     static var errors: Conversion {
-        Conversion(values: "an `Error`", make: { Coded(code: $0) }, number: { $0.code })
+        Conversion(
+            values: "an `Error`, and handler a throws a `DecodingError`",
+            make: { Coded(code: $0) }, number: { $0.code },
+            foreign: (
+                PromiseProgram.thrown(by: 1),
+                DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "no number"))
+            ))
     }
 }
 
@@ -405,20 +412,25 @@ extension Conversion where Value == Int? {
     static var optionals: Conversion {
         Conversion(
             values: "`Int?`, and error 1 is a `CancellationError`",
-            make: { $0 == 1 ? nil : $0 }, number: { $0 ?? 1 }, cancellation: -1)
+            make: { $0 == 1 ? nil : $0 }, number: { $0 ?? 1 }, foreign: (-1, CancellationError()))
     }
 }
 
 extension Conversion where Value == Void {
     static var nothing: Conversion {
-        Conversion(values: "`Void`", make: { _ in }, number: { _ in 1 })
+        Conversion(
+            values: "`Void`, and handler a throws a `LocalizedError`", make: { _ in },
+            number: { _ in 1 }, foreign: (PromiseProgram.thrown(by: 1), Localized()))
     }
 }
 
 extension Conversion where Value == [Double] {
     static var arrays: Conversion {
         Conversion(
-            values: "`[Double]`", make: { [0.5, Double($0)] },
-            number: { $0.count == 2 ? Int($0[1]) : -97 })
+            values: "`[Double]`, and error 1 is a `POSIXError`",
+            make: { [0.5, Double($0)] }, number: { $0.count == 2 ? Int($0[1]) : -97 },
+            foreign: (-1, POSIXError(.EINTR)))
     }
 }
+
+private struct Localized: LocalizedError {}
