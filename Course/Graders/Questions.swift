@@ -6,7 +6,8 @@ extension Requirement {
         if Requirement.questions.keys.contains(failure.reason) {
             return Requirement.questions[failure.reason] ?? nil
         }
-        let other = Requirement.otherQuestions[failure.reason]
+        let isTooSoon = failure.detail.hasPrefix(Fault.tooSoon)
+        let other = Requirement.otherQuestions[isTooSoon ? Fault.tooSoon : failure.reason]
         if hasPrograms, asksAboutOrder, failure.reason == "out of order" { return question }
         let isMarked = failure.table?.remarks("every continuation fails from here") ?? false
         if hasPrograms {
@@ -60,8 +61,11 @@ extension Requirement {
         "out of order":
             "Of two handlers that wait, where is it stored which one was registered first, and "
             + "which line decides which is called next?",
+        Fault.tooSoon:
+            "While one handler runs, which of your lines calls the other one, and what should that "
+            + "line have known?",
         "twice":
-            "Which of your lines has made each of the two calls of the handler, and what should have "
+            "Which of your lines has made each of the two calls, and what should have "
             + "prevented the second one?",
         "too early":
             "Which line decides that it is time, and what has not happened yet at that moment?",

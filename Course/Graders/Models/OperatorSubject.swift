@@ -145,7 +145,7 @@ final class OperatorSubject<Value: Sendable>: Subject {
         let useClock = calls.contains(where: \.usesClock)
         if useClock, !pending.contains(where: \.usesClock), clock.waiting > 0 {
             return Fault(
-                "kept alive",
+                "left behind",
                 "the outcome is settled, and a call is still scheduled on the clock")
         }
         if calls.contains(where: \.keepsWork) {

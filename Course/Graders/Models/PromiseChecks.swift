@@ -2,6 +2,10 @@ import Foundation
 import RaceLab
 import SharedSuite
 
+extension Fault {
+    static let tooSoon = "a handler is called before another one has returned"
+}
+
 /// The faults that are reported for programs whose results the model does not explain.
 extension PromiseModel {
     /// What is wrong with what was seen; `nil` if the model explains it.
@@ -18,6 +22,13 @@ extension PromiseModel {
         if holds({ $0.settlesOnce = false }) {
             return Fault(
                 "settles twice", "a later call of `resolve` or `reject` has an effect: \(received)")
+        }
+        var begun = seen
+        begun.order.removeAll { if case .ends = $0 { true } else { false } }
+        if received.contains(" had returned"),
+            explains(begun, of: program, rules, comparing: Comparison(ends: false))
+        {
+            return Fault("out of order", "\(Fault.tooSoon): \(received)")
         }
         if holds({ $0.order = false }) {
             return Fault(

@@ -67,6 +67,8 @@ struct PromiseModel: Hashable {
     /// What is compared. A run that cannot be explained is compared again in fewer respects.
     struct Comparison: Hashable {
         var order = true
+        /// Otherwise a handler may be called before another one has returned.
+        var ends = true
         var readers = true
         var values = true
         /// Otherwise a later settlement may replace the outcome.
@@ -119,6 +121,7 @@ struct PromiseModel: Hashable {
         /// How many of the lists of ``Seen/received`` are compared.
         let compared: Int
         private var inVain: Set<PromiseModel> = []
+        private var visited = 0
 
         init(
             program: PromiseProgram, rules: PromiseRules, seen: Seen, comparison: Comparison
@@ -142,12 +145,14 @@ struct PromiseModel: Hashable {
 
         func explains(_ model: PromiseModel) -> Bool {
             if model.isComplete { return model.hasExplainedAll(of: self) }
-            // One thread has few alternatives.
-            if !isSequential, inVain.contains(model) { return false }
+            visited += 1
+            // One thread usually has few alternatives.
+            let remembers = !isSequential || visited > 1_000
+            if remembers, inVain.contains(model) { return false }
             for thread in model.threads.indices where !model.threads[thread].isEmpty {
                 for next in model.alternatives(thread, self) where explains(next) { return true }
             }
-            if !isSequential { inVain.insert(model) }
+            if remembers { inVain.insert(model) }
             return false
         }
     }
@@ -207,6 +212,7 @@ struct PromiseModel: Hashable {
     }
 
     private func isOrdered(_ event: PromiseEvent, _ search: Search) -> Bool {
+        if case .ends = event, !search.comparison.ends { return false }
         if search.isSequential { return true }
         if case .reads = event { return false }
         return search.rules.ordersThreads
