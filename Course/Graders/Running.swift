@@ -268,8 +268,7 @@ extension Failure {
             case .tooLong, .runsOn, .tookTooLong: "no end"
             case .blocked: "waits forever"
             case .notDeterministic, .notDeterministicBecauseOf: "not deterministic"
-            case .uncontrolled: Failure.notControlled
-            default: "not explored"
+            default: Failure.notControlled
             }
         // The lab's own sentences about these are for the author of a scenario.
         let detail =
