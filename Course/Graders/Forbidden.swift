@@ -227,7 +227,8 @@ extension SourceText {
             return !locks.contains { words.stand([name[...], "<", $0], at: index) }
         }
         return place.map {
-            "line \(words[$0].line) uses '\(words[$0].text)': the lab does not see every access to "
+            let name = words[$0].text == "unowned" ? "unowned(unsafe)" : words[$0].text
+            return "line \(words[$0].line) uses '\(name)': the lab does not see every access to "
                 + "what is behind it, so it cannot say that the answer is right"
         }
     }

@@ -7,7 +7,12 @@ extension BoxOffice {
     nonisolated static func asFunctions(seats: Int) -> Graders.Office {
         let office = BoxOffice(seats: seats)
         return Graders.Office(
-            sell: { pay in try await office.sell(pay) },
-            freeSeats: { await office.freeSeats }, fields: { storedFields(of: office) })
+            sell: { pay in
+                try await office.sell(pay)
+            },
+            freeSeats: {
+                await office.freeSeats
+            },
+            fields: { storedFields(of: office) })
     }
 }
