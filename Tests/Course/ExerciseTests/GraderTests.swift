@@ -301,6 +301,20 @@ struct GraderTests {
         #expect(!why.contains("Scenario"))
     }
 
+    @Test("an answer that starts more tasks than the lab has room for is not graded")
+    func tooManyTasks() throws {
+        let grade = try grade("13/PaymentsAsTasks.swift") { source in
+            source = source.replacing(
+                "        let payment =",
+                with: "        for _ in 0..<3 { await Task {}.value }\n        let payment =")
+        }
+        guard case .unavailable(let why) = grade.result else {
+            Issue.record("it was graded as \(grade.rejection)")
+            return
+        }
+        #expect(why.contains("one thread too many"), "\(why)")
+    }
+
     @Test(
         "an answer that would pass with values behind a pointer is not graded, and one with a lock is",
         arguments: [
