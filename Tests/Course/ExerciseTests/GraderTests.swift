@@ -408,7 +408,7 @@ struct GraderTests {
         "the question fits the failure",
         arguments: [
             ("12/NotMended.swift", "the class is unchanged"),
-            ("12/AnotherGapInstead.swift", "which line decides which is called next"),
+            ("12/AnotherGapInstead.swift", "which of your lines calls the other one"),
             ("04/TheFunctionTwice.swift", "each of the two calls"),
             ("05/LateOnesHelp.swift", "before it has called them"),
             ("05/ReadingWithoutTheLock.swift", "nothing orders one access before the other"),
