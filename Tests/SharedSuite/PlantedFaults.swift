@@ -20,7 +20,11 @@ extension PlantedFault {
         }
     }
 
-    private var column: String { noticedBy[0].row.components(separatedBy: " on ").last! }
+    private var column: String {
+        let column = noticedBy[0].row.components(separatedBy: " on ").last!
+        // One command shows all steps. If one of them crashes, it shows no others.
+        return column.hasPrefix("Step") ? "all steps" : column
+    }
 
     /// The commands for the rows that must notice and, if there are clauses among them, for all
     /// clauses.
