@@ -61,8 +61,10 @@ struct PromiseProgram: Hashable {
     /// The promises to which these lead, directly or not. A promise leads to the ones that `then` on
     /// it returns, and to those that adopt it.
     func reached(from promises: [Int]) -> Set<Int> {
-        let ops = before + threads.joined() + handlers.flatMap { $0?.body ?? [] }
-        let links = ops.flatMap { op -> [(from: Int, to: Int)] in
+        var ops = before
+        ops += threads.joined()
+        ops += handlers.flatMap { $0?.body ?? [] }
+        let links: [(from: Int, to: Int)] = ops.flatMap { op -> [(from: Int, to: Int)] in
             guard case .then(let promise, let handler) = op else { return [] }
             guard case .promise(let other, _) = handlers[handler]?.effect else {
                 return [(promise, handler)]

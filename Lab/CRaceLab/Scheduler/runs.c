@@ -102,7 +102,6 @@ static bool begin_run(void) {
     lab.is_first_run = lab.summary.runs + lab.summary.redundant == 0 && !lab.scenario->schedule;
     lab.step_count = 0;
     rl_wake_all();
-    memset(lab.slept, 0, sizeof lab.slept);
     rl_begin_execution();
     lab.preemptions = 0;
     lab.last = NO_THREAD;

@@ -4,6 +4,8 @@
 
 #include "State/state.h"
 
+#include <string.h>
+
 /// Removes a thread from the sleep set. Old values are new to it again, too.
 static inline void rl_wake(int thread) {
     lab.sleeping &= ~set_of(thread);
@@ -13,7 +15,8 @@ static inline void rl_wake(int thread) {
 
 /// Empties the sleep set.
 static inline void rl_wake_all(void) {
-    for (int i = 0; i < lab.thread_count; i++) rl_wake(i);
+    lab.sleeping = lab.asleep_early = 0;
+    memset(lab.slept, 0, sizeof lab.slept);
 }
 
 /// A thread has carried out an operation at an address.
