@@ -309,7 +309,7 @@ public struct Grader: Sendable {
             return grade.isPassed ? passed : grade
         }
         // A loop that waits for an atomic may never end if the lab does not see the atomic.
-        if ["not deterministic", "no end"].contains(failure.reason) {
+        if ["not explored", "not deterministic", "no end"].contains(failure.reason) {
             return Grade(
                 exercise,
                 .unavailable(

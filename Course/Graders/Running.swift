@@ -245,8 +245,8 @@ extension Exploration.Trace {
 }
 
 extension Failure {
-    /// The reason if an answer uses something that the lab does not control. That may be correct,
-    /// so the answer is not graded.
+    /// The reason if the lab cannot explore an answer, because it uses something that the lab does
+    /// not control, or too many threads. It may be correct, so it is not graded.
     static let notControlled = "not controlled"
 
     /// `nil` if nothing failed.
@@ -268,6 +268,7 @@ extension Failure {
             case .tooLong, .runsOn, .tookTooLong: "no end"
             case .blocked: "waits forever"
             case .notDeterministic, .notDeterministicBecauseOf: "not deterministic"
+            case .sawNothing, .noThreads, .malformedScenario: "not explored"
             default: Failure.notControlled
             }
         // The lab's own sentences about these are for the author of a scenario.

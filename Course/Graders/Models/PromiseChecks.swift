@@ -131,8 +131,9 @@ struct PromiseChecks: Sendable {
                 } else if run.keepsAlive() {
                     fault = Fault(
                         "kept alive",
-                        "the program has dropped its references to a promise, and the promise, or a "
-                            + "handler of it, is still alive: the program is \(program)")
+                        "the program has dropped a promise that waits for none of those that are "
+                            + "left, and it, or what its handlers have captured, is still alive: "
+                            + "the program is \(program)")
                 }
             }
             return fault

@@ -58,8 +58,8 @@ struct PromiseProgram: Hashable {
     /// The error that a handler throws.
     static func thrown(by handler: Int) -> Outcome { -100 - handler }
 
-    /// The promises to which these lead, directly or not. A promise leads to the ones that `then` on
-    /// it returns, and to those that adopt it.
+    /// These promises, and those that wait for them, directly or not: a promise that `then` returns
+    /// waits for the one on which it was called, and for the one that its function returns.
     func reached(from promises: [Int]) -> Set<Int> {
         var ops = before
         ops += threads.joined()

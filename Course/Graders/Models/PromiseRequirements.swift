@@ -116,7 +116,7 @@ extension PromiseChecks {
                         ? "When a promise is settled, it has released what its handlers have "
                             + "captured. " : "")
                     + "Then the program drops one promise after the other. Each of them, and what its "
-                    + "handlers have captured, is freed when no other one that is left leads to it.",
+                    + "handlers have captured, is freed unless it waits for one that is left.",
                 asking:
                     "Which of your properties or closures refers to an object that is still alive?"
             ) { memory(programs(), $0) })

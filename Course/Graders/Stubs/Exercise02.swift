@@ -15,7 +15,7 @@
 // registered on the first promise after that `then`.
 //
 // A promise to which nothing refers any more must be freed, and so must what its handlers have
-// captured, even if it was never settled.
+// captured, even if it was never settled. A promise refers only to those that wait for it.
 //
 // There is one thread. The promise is settled only once; the next exercise is about a second time.
 //

@@ -17,7 +17,7 @@
 // would wait for itself forever; it must be rejected with `PromiseError.returnedItself` instead.
 //
 // Promises to which nothing refers any more must be freed, and so must what their handlers have
-// captured, even if they were never settled.
+// captured, even if they were never settled. A promise refers only to those that wait for it.
 //
 // There is one thread.
 //

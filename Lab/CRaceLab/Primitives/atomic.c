@@ -426,8 +426,7 @@ SWIFT_FUNCTION void *rl_store_lazy(void *object, const void *type, SWIFT_SELF vo
     } else if (point) {
         step = rl_point(&exchange, reference, place);
     }
-    // Before the call: an object that is not stored is released there, and its `deinit` may make
-    // steps.
+    // Before the call: it releases an object that is not stored, and the `deinit` may make steps.
     const bool is_stored = *(void **)reference == NULL;
     if (point) exchanged(step, is_stored, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
     return real_store_lazy()(object, type, reference);

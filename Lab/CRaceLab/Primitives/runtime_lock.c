@@ -18,27 +18,28 @@
 
 // MARK: - Cancellation handlers
 
-/// Where the library registers a handler that is passed to it, as by a stream each time that a task
-/// asks it for an element. A task that sleeps registers elsewhere: it does not matter whether it is
-/// cancelled before or while it sleeps.
-static uintptr_t registers;
+/// The return address of the call with which the library registers the handler of
+/// `withTaskCancellationHandler`. A stream makes this call each time that a task asks for an
+/// element. `Task.sleep` makes another one: it does not matter whether a task is cancelled before or
+/// during its sleep.
+static uintptr_t registration;
 
-bool rl_learns_registration(rl_place place, uintptr_t stack) {
-    worker here = {.stack_base = stack, .body = stack};
+uintptr_t rl_learn_registration(rl_place place, uintptr_t stack) {
+    worker here = {.thread = NO_THREAD, .stack_base = stack, .body = stack}, *before = me;
     me = &here;
     const uintptr_t pc = rl_caller_of("swift_task_addCancellationHandler", place);
-    me = NULL;
-    if (pc) registers = pc;
-    return pc != 0;
+    me = before;
+    if (pc) registration = pc;
+    return pc;
 }
 
 void rl_may_register(const void *task, rl_place place) {
     if (me->thread == NO_THREAD) return;
     const thread *t = my_thread();
-    // The scenario's own tasks cannot be cancelled.
+    // No other thread can cancel a task of the scenario itself.
     const bool may_be_cancelled = me->thread >= lab.first_count && !t->is_of_runtime;
     if (!may_be_cancelled || t->task != (uintptr_t)task || t->is_registering) return;
-    if (rl_is_on_stack(registers, place))
+    if (rl_is_on_stack(registration, place))
         rl_cancels_or_asks(&rl_ask_task, rl_place_that_awaits(place));
 }
 
@@ -64,7 +65,7 @@ void rl_runtime_locks(void *mutex, bool is_point, rl_place place) {
         bool is_next = is_point && !from.pc && t->is_task;
         if (is_next) from = rl_place_that_awaits(place);
         // The call for a cancelled task cancels the stream first; it does not ask for an element.
-        is_next = is_next && from.pc && !rl_is_on_stack(registers, place);
+        is_next = is_next && from.pc && !rl_is_on_stack(registration, place);
         const uint32_t step = rl_point(&lock_of_runtime, mutex, from);
         if (is_next) lab.steps[step].element = RL_RECEIVES;
         if (!is_point) rl_note_runtime();

@@ -45,9 +45,9 @@ void rl_runtime_releases(const void *thing, bool only_orders);
 /// The runtime takes a lock of its own.
 void rl_runtime_locks(void *mutex, bool is_point, rl_place place);
 void rl_runtime_unlocks(const void *mutex);
-/// Learns where the library registers a cancellation handler, if `place` is a part of that. The
-/// stack begins at `stack`. Returns whether it is.
-bool rl_learns_registration(rl_place place, uintptr_t stack);
+/// If `place` is within the registration of a cancellation handler, remembers where that was called,
+/// and returns the address; otherwise returns 0. The stack begins at `stack`.
+uintptr_t rl_learn_registration(rl_place place, uintptr_t stack);
 /// The runtime releases a task, perhaps because a stream registers a handler for it.
 void rl_may_register(const void *task, rl_place place);
 /// Whether this worker has begun a job but does not know its task yet.

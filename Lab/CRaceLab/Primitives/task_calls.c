@@ -63,8 +63,8 @@ static _Thread_local bool is_finding_out;
 static struct {
     void (*begin_task)(void), (*hop)(void), (*use_stream)(void);
     const char *obstacle;
-    uintptr_t stack;  // where it begins
-    bool registers;   // a cancellation handler
+    uintptr_t stack;  // where the stack of its thread begins
+    bool registers;   // its task has registered a handler, within the library as a stream does
 } trial;
 
 static void hear(told t) {
@@ -104,7 +104,7 @@ static void acquire(const void *thing) {
 
 static void release(const void *thing) {
     const rl_place place = RL_CALLER;
-    if (is_finding_out) trial.registers |= rl_learns_registration(place, trial.stack);
+    if (is_finding_out) trial.registers |= is_in_runtime(rl_learn_registration(place, trial.stack));
     if (is_finding_out) return hear((told){RELEASES, thing, place.pc, NULL});
     // By then the task may run elsewhere, so this orders nothing.
     if (place.pc == leaves) return;

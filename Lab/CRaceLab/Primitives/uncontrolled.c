@@ -67,8 +67,8 @@ static void meet_call_of_program(const char *what, rl_place place) {
     if (is_listening && rl_is_of_program(place.pc)) rl_meet_outside(what, place);
 }
 
-// The operation of an exploration that has ended may still be in this queue. Then the queue sends
-// nothing to Dispatch, and the lab would not notice it.
+// An operation of an earlier exploration may still be in this queue. Then the queue sends nothing
+// to Dispatch, and the lab would not notice a new operation.
 #define MAIN_OPERATIONS "$s10Foundation14OperationQueueC4mainACvgZ"
 
 typedef SWIFT_FUNCTION void *(*get_queue)(SWIFT_SELF void *type);

@@ -64,6 +64,7 @@ int64_t rl_references_to(const void *object) {
     return count ? (int64_t)count(object) : 0;
 }
 
+/// Whether its next step, or some of what that may read, has been explored.
 static bool is_asleep(int thread) {
     return has(lab.sleeping | lab.asleep_early, thread) || lab.slept[thread] > 0;
 }

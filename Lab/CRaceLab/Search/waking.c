@@ -21,10 +21,12 @@ static bool is_within_dependent(const thread *t, uint8_t kind, uintptr_t address
 /// Removes the threads whose steps depend on an operation from the sleep set.
 static void wake_dependent(uint8_t kind, uintptr_t address, bool is_in_runtime) {
     if (is_in_runtime || rl_is_about_tasks(kind)) {
-        // Those that a store has woken remember what they have read; see `rl_did_store`.
+        // A thread that a store has woken may read old values again, see `rl_did_store`.
         for (rl_thread_set rest = lab.sleeping_in_runtime; rest; rest &= rest - 1)
             lab.slept[__builtin_ctz(rest)] = 0;
     }
+    for (int i = 0; i < lab.thread_count; i++)
+        if (is_within_dependent(&lab.threads[i], kind, address)) rl_wake(i);
     if (!lab.sleeping && !lab.asleep_early) return;
     rl_sleeper sleepers[RL_MAX_THREADS];
     for (int i = 0; i < lab.thread_count; i++)
@@ -38,8 +40,6 @@ static void wake_dependent(uint8_t kind, uintptr_t address, bool is_in_runtime) 
     } else {
         lab.asleep_early = rl_still_asleep_early(lab.asleep_early, sleepers, kind, address);
     }
-    for (int i = 0; i < lab.thread_count; i++)
-        if (is_within_dependent(&lab.threads[i], kind, address)) rl_wake(i);
 }
 
 /// Records an operation at an address. Removes the threads whose steps depend on it from the sleep

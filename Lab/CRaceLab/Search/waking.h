@@ -6,14 +6,14 @@
 
 #include <string.h>
 
-/// Removes a thread from the sleep set. Old values are new to it again, too.
+/// Removes a thread from the sleep set. It may also read old values again that have been explored.
 static inline void rl_wake(int thread) {
     lab.sleeping &= ~set_of(thread);
     lab.asleep_early &= ~set_of(thread);
     lab.slept[thread] = 0;
 }
 
-/// Empties the sleep set.
+/// The same for all threads.
 static inline void rl_wake_all(void) {
     lab.sleeping = lab.asleep_early = 0;
     memset(lab.slept, 0, sizeof lab.slept);

@@ -39,7 +39,7 @@ static inline uintptr_t rl_missed_releases_of(uintptr_t lock) { return lock + 1;
 
 /// How a lock, a semaphore or a queue is available.
 enum { RL_FREE_FOR_ONE = 1, RL_FREE_FOR_READERS = 2, RL_COUNTED = 4, RL_EMPTY = 8 };
-/// The thread has already taken the lock, as a reader.
+/// The thread already holds the lock, as a reader.
 enum { RL_SHARED_ALREADY = 16 };
 
 /// One effect of a step. The first is the one that its point announces; the others, such as
@@ -141,7 +141,7 @@ static inline bool rl_was_free(const rl_effect *before, const rl_effect *later) 
         case RL_SHARED_UNLOCK:
             return before->kind == RL_ATOMIC_READ || before->free_for & RL_FREE_FOR_ONE;
         case RL_LOCK:
-            // Other readers that are there when one comes may be gone before it comes.
+            // Other readers may have left before the reader comes, but it does not leave itself.
             if (rl_is_readers(before->kind) && before->kind != RL_SHARED_UNLOCK)
                 return !(before->free_for & RL_SHARED_ALREADY);
             return before->free_for & RL_FREE_FOR_ONE;
