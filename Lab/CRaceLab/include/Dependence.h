@@ -141,7 +141,7 @@ static inline bool rl_was_free(const rl_effect *before, const rl_effect *later) 
         case RL_SHARED_UNLOCK:
             return before->kind == RL_ATOMIC_READ || before->free_for & RL_FREE_FOR_ONE;
         case RL_LOCK:
-            // Other readers may have left before the reader comes, but it does not leave itself.
+            // Before a reader comes, the others may have left. But it may hold the lock already.
             if (rl_is_readers(before->kind) && before->kind != RL_SHARED_UNLOCK)
                 return !(before->free_for & RL_SHARED_ALREADY);
             return before->free_for & RL_FREE_FOR_ONE;
