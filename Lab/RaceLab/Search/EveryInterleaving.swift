@@ -83,7 +83,7 @@ struct EveryInterleaving {
             while next < Int(run.value_count), Int(run.values[next].step) == k {
                 let choice = run.values[next].choice
                 next += 1
-                if k >= first, past.hasStore(rl_chosen_store(choice) + 1, before: step) {
+                if k >= first, !past.couldPrecede(rl_chosen_store(choice) + 1, step) {
                     add(choice, at: k, of: run)
                 }
             }
@@ -144,58 +144,38 @@ struct EveryInterleaving {
     }
 }
 
-/// The steps that come before the next step of each thread, in whatever order independent steps are
-/// made. It may have too many: then a value is read once more.
+/// The steps of a run so far, as far as it depends on them which old values are worth reading.
 private struct Past {
     private struct Store: Hashable {
         let address: UInt
         let number: UInt32
     }
 
-    /// How many steps of each thread.
-    private typealias Moment = [UInt32]
-
-    private var moments: [Moment]
-    private var written: [UInt: Moment] = [:]
-    private var read: [UInt: Moment] = [:]
-    private var stores: [Store: (thread: Int, number: UInt32)] = [:]
+    private var steps = 0
+    /// For each thread, how many steps there were when it had made its last one.
+    private var last: [Int]
+    /// For each store, how many steps came before it, and which threads could have run instead.
+    private var stores: [Store: (steps: Int, enabled: rl_thread_set)] = [:]
 
     init(threadCount: Int) {
-        moments = Array(
-            repeating: Moment(repeating: 0, count: threadCount), count: threadCount)
+        last = Array(repeating: 0, count: threadCount)
     }
 
-    private static func join(_ left: Moment, _ right: Moment?) -> Moment {
-        right.map { zip(left, $0).map(max) } ?? left
-    }
-
-    func hasStore(_ number: UInt32, before step: rl_step) -> Bool {
-        let store = stores[Store(address: UInt(step.address), number: number)]
-        return store.map { moments[Int(step.thread)][$0.thread] >= $0.number } ?? true
+    /// Whether a load was the next step of its thread already when this store was made. Then it can
+    /// come right before the store, and reads the same value there. A load that became the next one
+    /// later may be able to come earlier, too: then the value is read once more.
+    func couldPrecede(_ store: UInt32, _ load: rl_step) -> Bool {
+        let thread = Int(load.thread)
+        let store = stores[Store(address: UInt(load.address), number: store)]
+        return store.map { last[thread] <= $0.steps && $0.enabled >> thread & 1 != 0 } ?? false
     }
 
     mutating func add(_ step: rl_step) {
-        let (thread, address) = (Int(step.thread), UInt(step.address))
-        var now = moments[thread]
-        now[thread] += 1
-        let kind = rl_kind(UInt32(step.kind))
-        let isAccess = [RL_READ, RL_MODIFY, RL_ATOMIC_READ, RL_ATOMIC_WRITE, RL_EXCHANGE]
-            .contains(kind)
-        if !isAccess {
-            now = moments.reduce(now, Self.join)
-        } else if step.failed || kind == RL_READ || kind == RL_ATOMIC_READ {
-            // An old value could be read earlier or later.
-            if !step.is_old {
-                now = Self.join(now, written[address])
-                read[address] = Self.join(now, read[address])
-            }
-        } else {
-            now = Self.join(Self.join(now, written[address]), read[address])
-            written[address] = now
-        }
-        moments[thread] = now
         if step.stores > 0 {
-            stores[Store(address: address, number: step.stores)] = (thread, now[thread])
+            let store = Store(address: UInt(step.address), number: step.stores)
+            stores[store] = (steps, step.enabled)
         }
+        steps += 1
+        last[Int(step.thread)] = steps
     }
 }

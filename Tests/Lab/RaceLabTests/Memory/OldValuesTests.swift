@@ -248,7 +248,31 @@ struct OldValuesTests {
             scenario.thread("reader") { seen = count.value.load(ordering: .relaxed) }
             scenario.outcome { "\(seen)" }
         },
+        KnownProgram(
+            "after a weak reference whose object is gone",
+            outcomes: ["there 0", "there 1", "gone 0", "gone 1"], everyOrder: true
+        ) { scenario in
+            let (owner, page, observer) = (Owner(Made()), Box(Atomic(0)), Observer())
+            observer.made = owner.made
+            var seen = ""
+            scenario.thread("owner") {
+                page.value.store(1, ordering: .relaxed)
+                owner.made = nil
+            }
+            scenario.thread("observer") {
+                let isThere = observer.made != nil
+                seen = "\(isThere ? "there" : "gone") \(page.value.load(ordering: .relaxed))"
+            }
+            scenario.outcome { seen }
+        },
     ]
+
+    private final class Owner: @unchecked Sendable {
+        var made: Made?
+        init(_ made: Made?) { self.made = made }
+    }
+
+    private final class Observer: @unchecked Sendable { weak var made: Made? }
 
     private static let inChildren = {
         var options = Exploration.Options()
