@@ -66,6 +66,7 @@ void rl_check_access(plain_access a) {
     RL_REQUIRE(is_consistent(&t->clock), "something that is not known happens before");
     cell *c = rl_cell_at(a.address);
     rl_race race = {.address = a.address,
+                    .is_partial = a.is_part || c->is_part,
                     .second_thread = (uint8_t)index,
                     .second_kind = a.kind,
                     .second_step = a.step,
@@ -81,6 +82,7 @@ void rl_check_access(plain_access a) {
         race.overlap = a.kind == RL_MODIFY && !race.is_known;
         note_race(race);
     }
+    if (a.is_part) c->is_part |= set_of(index);
     if (a.kind == RL_READ) {
         c->read_clock[index] = t->clock.at[index];
         c->read_step[index] = a.step;
@@ -104,13 +106,71 @@ void rl_check_access(plain_access a) {
     c->write_pc = a.pc;
 }
 
-bool rl_is_unordered(plain_access access, uintptr_t *other) {
+enum { WORD = sizeof(uint64_t), MOST_WORDS = 1024 };
+
+/// Checks part of an access; what is known about it is kept for this key.
+static void check_part(uintptr_t key, plain_access a, bool is_part) {
     const size_t count = lab.race_count;
-    rl_check_access(access);
-    if (lab.race_count == count) return false;
-    *other = lab.races[count].first_pc;
+    plain_access part = a;
+    part.address = key;
+    part.is_part = is_part;
+    rl_check_access(part);
+    for (size_t i = count; i < lab.race_count; i++) lab.races[i].address = a.address;
+}
+
+/// The key of the accesses to a whole word. At its first byte, smaller ones may begin, too.
+static uintptr_t whole(uintptr_t address) {
+    return (address & -(uintptr_t)WORD) ^ (uintptr_t)1 << 61;
+}
+
+/// Checks an access with those that have begun at bytes of a word, from one to another.
+static void check_bytes(uintptr_t from, uintptr_t to, plain_access a) {
+    const uint8_t begun = rl_cell_at(whole(from))->begun;
+    for (uintptr_t at = from; begun && at < to; at++)
+        if (begun >> at % WORD & 1) check_part(at, a, true);
+}
+
+static void check_word(uintptr_t word, plain_access a, bool is_large) {
+    const size_t races = lab.race_count;
+    check_part(whole(word), a, is_large);
+    lab.race_count = races;
+    check_part(word, a, is_large);
+    check_bytes(word + 1, word + WORD, a);
+}
+
+static void check_part_of_word(uintptr_t from, uintptr_t to, plain_access a) {
+    cell *word = rl_cell_at(whole(from));
+    word->begun |= (uint8_t)(1 << from % WORD);
+    // Not on the stack, of which only so much is cleaned.
+    static cell before;
+    before = *word;
+    check_part(whole(from), a, from % WORD || from != a.address);
+    *word = before;
+    check_part(from, a, from != a.address);
+    check_bytes(from + 1, to, a);
+}
+
+void rl_check_memory(plain_access a, size_t size) {
+    if (size == 0) return rl_check_access(a);
+    const uintptr_t start = a.address & -(uintptr_t)WORD, end = a.address + size;
+    for (uintptr_t word = start; word < end && word - start < MOST_WORDS * WORD; word += WORD) {
+        const uintptr_t from = word < a.address ? a.address : word;
+        const uintptr_t to = word + WORD < end ? word + WORD : end;
+        if (to - from == WORD)
+            check_word(word, a, size > WORD);
+        else
+            check_part_of_word(from, to, a);
+    }
+}
+
+rl_unordered rl_find_unordered(plain_access access, size_t size) {
+    const size_t count = lab.race_count;
+    rl_check_memory(access, size);
+    if (lab.race_count == count) return (rl_unordered){.exists = false};
+    rl_unordered found = {true, lab.races[count].first_pc, false};
+    for (size_t i = count; i < lab.race_count; i++) found.is_partial |= lab.races[i].is_partial;
     lab.race_count = count;
-    return true;
+    return found;
 }
 
 void rl_is_on_stack_of(int owner, uintptr_t address) {

@@ -16,13 +16,22 @@ typedef struct {
     uint8_t kind;  // RL_READ or RL_MODIFY
     uintptr_t address, pc;
     uint32_t step;  // in which the thread makes it
+    bool is_part;   // of an access to more memory than one word, or from an earlier byte of it
 } plain_access;
 
 /// Checks an access for data races with earlier accesses.
 void rl_check_access(plain_access access);
-/// Whether an access conflicts with an earlier one and nothing orders the two. Sets `*other` to the
-/// place of the earlier one. Records no data race.
-bool rl_is_unordered(plain_access access, uintptr_t *other);
+/// The same for so many bytes, also with accesses that begin elsewhere. Of a large copy, only the
+/// beginning is checked. 0: it is not known how many, so only accesses that begin there count.
+void rl_check_memory(plain_access access, size_t size);
+/// An earlier access that conflicts with one, while nothing orders the two.
+typedef struct {
+    bool exists;
+    uintptr_t pc;     // its place
+    bool is_partial;  // they may begin at different addresses
+} rl_unordered;
+/// Looks for such an access. Records no data race.
+rl_unordered rl_find_unordered(plain_access access, size_t size);
 /// The stack of thread `owner` contains the address. If another thread's stack contained it
 /// before, forgets what is known about it.
 void rl_is_on_stack_of(int owner, uintptr_t address);

@@ -93,6 +93,18 @@ bool rl_shows_still_time(clockid_t clock, struct timespec *time, uintptr_t calle
     return true;
 }
 
+bool rl_has_come(clockid_t clock, const struct timespec *moment) {
+    struct timespec now;
+    if (clock_gettime(clock, &now) != 0) return false;
+    if (clock >= 0 && (size_t)clock < sizeof clocks / sizeof *clocks &&
+        clocks[clock].exploration == lab.scenario->exploration) {
+        now = clocks[clock].base;
+        add(&now, rl_time_passed());
+    }
+    if (moment->tv_sec != now.tv_sec) return moment->tv_sec < now.tv_sec;
+    return moment->tv_nsec <= now.tv_nsec;
+}
+
 typedef time_t (*get_seconds)(time_t *);
 typedef int (*get_time_of_day)(struct timeval *, void *);
 REAL(get_seconds, real_seconds, "time")

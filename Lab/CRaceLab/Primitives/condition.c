@@ -5,6 +5,7 @@
 #include "Model/locks.h"
 #include "Model/misuse.h"
 #include "Platform/memory.h"
+#include "Primitives/clock.h"
 #include "Primitives/dispatch.h"
 #include "Primitives/families.h"
 #include "Primitives/mutex.h"
@@ -192,21 +193,32 @@ REAL(wait_until, real_timedwait, "pthread_cond_timedwait")
 REAL(on_condition, real_signal, "pthread_cond_signal")
 REAL(on_condition, real_broadcast, "pthread_cond_broadcast")
 
+/// In a condition: its clock is the monotonic one.
+enum { HAS_MONOTONIC_CLOCK = 2 };
+
+static bool is_over(const pthread_cond_t *condition, const struct timespec *until) {
+    const bool is_monotonic = condition->__data.__wrefs & HAS_MONOTONIC_CLOCK;
+    return until && rl_has_come(is_monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME, until);
+}
+
 /// A wait is two steps: the first atomically releases the lock and falls asleep; the second, after
-/// a signal, takes the lock back.
-static int sleep_on(pthread_cond_t *condition, pthread_mutex_t *mutex, bool timed, rl_place place) {
+/// a signal, takes the lock back. If its time is over already, it does not sleep in between.
+static int sleep_on(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *until,
+                    rl_place place) {
     rl_is_used_as_lock(mutex, place);
     rl_point(&fall_asleep_on, condition, place);
-    fall_asleep(condition);
+    const bool sleeps = !is_over(condition, until);
+    if (sleeps) fall_asleep(condition);
     if (rl_is_free(mutex)) {
         rl_is_misused(RL_WAITED_WITHOUT_LOCK, place);
     } else {
         real_unlock()(mutex);
         rl_unlocked(mutex);
     }
-    uint32_t step = timed ? rl_timed_point(&take_mutex_back, mutex, place)
-                          : rl_point(&take_mutex_back, mutex, place);
-    bool woken = rl_got_it(step);
+    const bool is_timed = until && sleeps;
+    uint32_t step = is_timed ? rl_timed_point(&take_mutex_back, mutex, place)
+                             : rl_point(&take_mutex_back, mutex, place);
+    bool woken = sleeps && rl_got_it(step);
     rl_really_lock(mutex);
     return woken ? 0 : ETIMEDOUT;
 }
@@ -226,7 +238,7 @@ int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
     IS_LISTENED_TO_ON(condition, place);
     if (!is_listened_to && has_done_work_instead(mutex)) return 0;
     if (!is_listened_to) return real_wait()(condition, mutex);
-    return sleep_on(condition, mutex, false, place);
+    return sleep_on(condition, mutex, NULL, place);
 }
 
 int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
@@ -235,7 +247,7 @@ int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
     IS_LISTENED_TO_ON(condition, place);
     if (!is_listened_to && has_done_work_instead(mutex)) return 0;
     if (!is_listened_to) return real_timedwait()(condition, mutex, until);
-    return sleep_on(condition, mutex, true, place);
+    return sleep_on(condition, mutex, until, place);
 }
 
 int pthread_cond_signal(pthread_cond_t *condition) {

@@ -7,6 +7,7 @@
 
 #include "Model/locks.h"
 #include "Model/misuse.h"
+#include "Primitives/clock.h"
 #include "Primitives/next_symbol.h"
 #include "Primitives/task.h"
 #include "Primitives/task_calls.h"
@@ -197,10 +198,14 @@ static bool is_kept_mutex(pthread_mutex_t *mutex) {
     return is_own || rl_is_held(mutex);
 }
 
+/// In the kind of a mutex: the next thread may take it after its owner has ended.
+enum { IS_ROBUST = 16 };
+
 /// Takes a lock that the calling thread owns already, unless that would block. Returns true if it
 /// set `*answer`.
 static bool asks_again(pthread_mutex_t *mutex, int *answer, rl_place place) {
     const int kind = mutex->__data.__kind & 3;
+    if (mutex->__data.__kind & IS_ROBUST) rl_meet_outside("takes a robust lock", place);
     // The operating-system thread already owns it: the task runs in the body of the owner.
     if (is_of_thread(mutex) && rl_is_owned_below(mutex))
         rl_meet_outside("takes a recursive lock that its thread keeps meanwhile", place);
@@ -264,7 +269,9 @@ int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until
     if (!is_listened_to) return is_kept_mutex(mutex) ? ETIMEDOUT : real_timedlock()(mutex, until);
     int answer;
     if (asks_again(mutex, &answer, place)) return answer;
-    uint32_t step = rl_timed_point(&take_mutex, mutex, place);
+    const uint32_t step = rl_has_come(CLOCK_REALTIME, until)
+                              ? rl_point(&try_mutex, mutex, place)
+                              : rl_timed_point(&take_mutex, mutex, place);
     return rl_got_it(step) ? rl_really_lock(mutex) : ETIMEDOUT;
 }
 

@@ -46,6 +46,21 @@ static void check_access(int index, thread *t, uint32_t step) {
 const rl_operation rl_read = {.kind = RL_READ, .carry_out = check_access};
 const rl_operation rl_modify = {.kind = RL_MODIFY, .carry_out = check_access};
 
+// Of accesses that may begin at different addresses, all to one block are dependent. Whether two of
+// them conflict is checked afterwards.
+static const rl_operation read_part = {.kind = RL_READ}, modify_part = {.kind = RL_MODIFY};
+
+static void access_part(thread *t, rl_kind kind, memory_range memory, rl_place place) {
+    const uintptr_t block = rl_extent_with(memory.start).start;
+    rl_point(kind == RL_READ ? &read_part : &modify_part, block ? (const void *)block : &lab,
+             place);
+    rl_check_memory((plain_access){.kind = (uint8_t)kind,
+                                   .address = memory.start,
+                                   .pc = place.pc,
+                                   .step = (uint32_t)t->last_step},
+                    memory.size);
+}
+
 // MARK: - Accesses that last
 
 static void begin_lasting_access(const void *address, const void *buffer, bool modifies,
@@ -192,11 +207,14 @@ static void announce(thread *t, uintptr_t address) {
 }
 
 /// `own`: the access that it belongs to, or NULL.
-static void make_step(thread *t, open_access *own, rl_kind kind, uintptr_t address,
+static void make_step(thread *t, open_access *own, rl_kind kind, memory_range memory,
                       bool is_announcement, rl_place place) {
+    const uintptr_t address = memory.start;
     if (!is_announcement && is_announced(t, kind, address)) return;
     if (own)
         access_later(t, own, kind, place);
+    else if (rl_is_partial(place.pc))
+        access_part(t, kind, memory, rl_place_in_source(place));
     else
         rl_point(kind == RL_READ ? &rl_read : &rl_modify, (const void *)address,
                  rl_place_in_source(place));
@@ -212,23 +230,26 @@ void rl_is_changed_by_runtime(void) {
     if (rl_active && rl_on_lab_thread()) touch(my_thread());
 }
 
-static void look_at_access(rl_kind kind, uintptr_t address, bool is_announcement, rl_place place) {
+static void look_at_access(rl_kind kind, memory_range memory, bool is_announcement,
+                           rl_place place) {
     thread *t = my_thread();
+    const uintptr_t address = memory.start;
     if (rl_is_known_unannounced(t, address, place.pc)) {
-        make_step(t, NULL, kind, address, is_announcement, place);
-        return rl_meet_known_unannounced(kind, address, place);
+        make_step(t, NULL, kind, memory, is_announcement, place);
+        return rl_meet_known_unannounced(kind, memory, place);
     }
     const bool others_have_begun = have_others_begun();
     open_access *own =
         has_lasting_access(t) || others_have_begun ? own_access(t, kind, address) : NULL;
     const bool is_open = others_have_begun && is_open_elsewhere(address, own, place);
     if (!is_open && !own && !is_on_other_stack(address))
-        return rl_meet_unannounced(kind, address, place);
+        return rl_meet_unannounced(kind, memory, place);
     if (rl_block_with(t, address)) return;
-    make_step(t, is_open ? NULL : own, kind, address, is_announcement, place);
+    make_step(t, is_open ? NULL : own, kind, memory, is_announcement, place);
 }
 
-static void access_memory(rl_kind kind, uintptr_t address, bool is_announcement, rl_place place) {
+static void access_memory(rl_kind kind, memory_range memory, bool is_announcement, rl_place place) {
+    const uintptr_t address = memory.start;
     const bool is_own_stack =
         address >= (uintptr_t)__builtin_frame_address(0) && address < me->stack_base;
     if (is_own_stack || !rl_on_lab_thread() || me->fate != STAYS) return;
@@ -236,12 +257,12 @@ static void access_memory(rl_kind kind, uintptr_t address, bool is_announcement,
     touch(t);
     if (rl_is_in_frame(t, address) || rl_is_in_runtime(address)) return;
     if (kind == RL_MODIFY) rl_note_change(address, place.pc);
-    look_at_access(kind, address, is_announcement, place);
+    look_at_access(kind, memory, is_announcement, place);
     rl_clean_stack();
 }
 
 void rl_accesses_memory(rl_kind kind, uintptr_t address, rl_place place) {
-    access_memory(kind, address, false, place);
+    access_memory(kind, (memory_range){address, 0}, false, place);
 }
 
 // MARK: - Entry points: exclusive access
@@ -307,15 +328,17 @@ void swift_once(void *predicate, void (*function)(void *), void *context) {
 
 // MARK: - Entry points: instructions
 
-#define ACCESS(name, kind)                                                        \
-    void name(void *address) {                                                    \
-        if (rl_active) access_memory(kind, (uintptr_t)address, false, RL_CALLER); \
+static memory_range range(const void *start, size_t size) {
+    return (memory_range){(uintptr_t)start, size};
+}
+
+#define ACCESS(name, size, kind)                                                    \
+    void name##size(void *address) {                                                \
+        if (rl_active) access_memory(kind, range(address, size), false, RL_CALLER); \
     }
-#define SIZES(name, kind) \
-    ACCESS(name##1, kind) \
-    ACCESS(name##2, kind) ACCESS(name##4, kind) ACCESS(name##8, kind) ACCESS(name##16, kind)
 #define UNALIGNED_SIZES(name, kind) \
-    ACCESS(name##2, kind) ACCESS(name##4, kind) ACCESS(name##8, kind) ACCESS(name##16, kind)
+    ACCESS(name, 2, kind) ACCESS(name, 4, kind) ACCESS(name, 8, kind) ACCESS(name, 16, kind)
+#define SIZES(name, kind) ACCESS(name, 1, kind) UNALIGNED_SIZES(name, kind)
 
 SIZES(__tsan_read, RL_READ)
 SIZES(__tsan_write, RL_MODIFY)
@@ -327,22 +350,28 @@ UNALIGNED_SIZES(__tsan_unaligned_read_write, RL_MODIFY)
 /// The compiler announces that a variable is passed as `inout`.
 void __tsan_external_write(void *address, void *caller, void *tag) {
     (void)caller, (void)tag;
-    if (rl_active) access_memory(RL_MODIFY, (uintptr_t)address, true, RL_CALLER);
+    if (rl_active) access_memory(RL_MODIFY, range(address, 0), true, RL_CALLER);
 }
 
-static void copy_memory(void *to, const void *from, rl_place place) {
-    access_memory(RL_READ, (uintptr_t)from, false, place);
-    access_memory(RL_MODIFY, (uintptr_t)to, false, place);
+static void copy_memory(void *to, const void *from, size_t size, rl_place place) {
+    if (size == 0) return;
+    access_memory(RL_READ, range(from, size), false, place);
+    access_memory(RL_MODIFY, range(to, size), false, place);
 }
 
 void *__tsan_memcpy(void *to, const void *from, size_t size) {
-    if (rl_active) copy_memory(to, from, RL_CALLER);
+    if (rl_active) copy_memory(to, from, size, RL_CALLER);
     return memcpy(to, from, size);
 }
 
 void *__tsan_memmove(void *to, const void *from, size_t size) {
-    if (rl_active) copy_memory(to, from, RL_CALLER);
+    if (rl_active) copy_memory(to, from, size, RL_CALLER);
     return memmove(to, from, size);
+}
+
+void *__tsan_memset(void *to, int value, size_t size) {
+    if (rl_active && size > 0) access_memory(RL_MODIFY, range(to, size), false, RL_CALLER);
+    return memset(to, value, size);
 }
 
 // MARK: - Functions
@@ -379,6 +408,5 @@ void __tsan_func_exit(void) {}
 void __tsan_ignore_thread_begin(void) {}
 void __tsan_ignore_thread_end(void) {}
 void __tsan_init(void) {}
-void *__tsan_memset(void *to, int value, size_t size) { return memset(to, value, size); }
 
 #endif

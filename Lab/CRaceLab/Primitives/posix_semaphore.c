@@ -5,6 +5,7 @@
 //
 // Linux only, where the program's definitions take precedence; see thread.c.
 
+#include "Primitives/clock.h"
 #include "Primitives/next_symbol.h"
 #include "Primitives/queue_work.h"
 #include "Primitives/semaphore.h"
@@ -113,16 +114,23 @@ int sem_trywait(sem_t *semaphore) {
     return result(rl_point(&rl_try_to_acquire, semaphore, place), EAGAIN);
 }
 
+static int wait_until_moment(sem_t *semaphore, clockid_t clock, const struct timespec *until,
+                             rl_place place) {
+    if (rl_has_come(clock, until))
+        return result(rl_point(&rl_try_to_acquire, semaphore, place), ETIMEDOUT);
+    return result(rl_timed_point(&rl_acquire, semaphore, place), ETIMEDOUT);
+}
+
 int sem_timedwait(sem_t *semaphore, const struct timespec *until) {
     const rl_place place = RL_CALLER;
     if (!is_by_program(semaphore, place)) return real_timedwait()(semaphore, until);
-    return result(rl_timed_point(&rl_acquire, semaphore, place), ETIMEDOUT);
+    return wait_until_moment(semaphore, CLOCK_REALTIME, until, place);
 }
 
 int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until) {
     const rl_place place = RL_CALLER;
     if (!is_by_program(semaphore, place)) return real_clockwait()(semaphore, clock, until);
-    return result(rl_timed_point(&rl_acquire, semaphore, place), ETIMEDOUT);
+    return wait_until_moment(semaphore, clock, until, place);
 }
 
 // MARK: - Signalling, and reading the count

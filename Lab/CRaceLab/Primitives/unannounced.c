@@ -26,6 +26,7 @@ typedef struct {
     uint32_t count, changes;
     uintptr_t at[MOST_PLACES];
     bool is_publishing[MOST_PLACES];  // also accesses to memory that is private are steps
+    bool is_partial[MOST_PLACES];     // accesses may conflict that begin at different addresses
 } places;
 
 /// Shared with child processes: the parent replays what they have found.
@@ -53,15 +54,30 @@ bool rl_is_known_unannounced(const thread *t, uintptr_t address, uintptr_t pc) {
     return unannounced->is_publishing[index_of(unannounced, pc)] || !rl_is_private(t, address);
 }
 
-static void add(rl_place place, bool is_publishing) {
+bool rl_is_partial(uintptr_t pc) {
+    return contains(unannounced, pc) && unannounced->is_partial[index_of(unannounced, pc)];
+}
+
+/// Sets what holds for a place from now on. Returns whether that is new.
+static bool learns(bool *known, bool holds) {
+    const bool is_new = holds && !*known;
+    *known |= holds;
+    return is_new;
+}
+
+static void add(rl_place place, bool is_publishing, bool is_partial) {
     if (!place.pc) return;
     const uint32_t at = unannounced ? index_of(unannounced, place.pc) : MOST_PLACES;
     if (at == MOST_PLACES)
         return rl_meet_outside("accesses memory without a call that announces it", place);
-    if (at < unannounced->count && (unannounced->is_publishing[at] || !is_publishing)) return;
-    unannounced->at[at] = place.pc;
-    unannounced->is_publishing[at] = is_publishing;
-    if (at == unannounced->count) unannounced->count++;
+    const bool is_new = at == unannounced->count;
+    if (is_new) {
+        unannounced->at[at] = place.pc;
+        unannounced->is_publishing[at] = unannounced->is_partial[at] = false;
+        unannounced->count++;
+    }
+    const bool publishes = learns(&unannounced->is_publishing[at], is_publishing);
+    if (!learns(&unannounced->is_partial[at], is_partial) && !publishes && !is_new) return;
     unannounced->changes++;
     lab.has_more_steps = true;
 }
@@ -83,21 +99,27 @@ static bool is_published_unordered(const thread *t, uintptr_t address, uintptr_t
 }
 
 /// Checks an access against the earlier ones, which are kept apart from those that are steps.
-/// `announced`: it may conflict with others, but is a step already.
-static void check(rl_kind kind, uintptr_t address, rl_place place, bool announced) {
+/// `announced`: it may conflict with others, but is a step already. Which bytes it accesses is then
+/// not known.
+static void check(rl_kind kind, memory_range memory, rl_place place, bool announced) {
     const thread *t = my_thread();
     // In a `deinit`, the thread knows what was done with the other references.
     for (const rl_release_in_progress *r = t->releases; r; r = r->outer)
         rl_has_last_reference(r->object);
     const uintptr_t apart = (uintptr_t)1 << 62;
-    uintptr_t other;
-    const plain_access access = {(uint8_t)kind, address ^ apart, announced ? 0 : place.pc,
-                                 (uint32_t)t->last_step};
-    const bool is_publishing = is_published_unordered(t, address, &other);
-    if (!is_publishing && !rl_is_unordered(access, &other)) return;
-    if (!rl_sees(RL_ACCESSES, place)) return;
-    if (!announced) add(place, false);
-    add((rl_place){other, place.stack}, is_publishing);
+    const plain_access access = {.kind = (uint8_t)kind,
+                                 .address = memory.start ^ apart,
+                                 .pc = announced ? 0 : place.pc,
+                                 .step = (uint32_t)t->last_step};
+    rl_unordered other = {0};
+    const bool is_publishing = is_published_unordered(t, memory.start, &other.pc);
+    if (!is_publishing) other = rl_find_unordered(access, memory.size);
+    if ((!is_publishing && !other.exists) || !rl_sees(RL_ACCESSES, place)) return;
+    const bool is_partial = other.is_partial || rl_is_partial(access.pc) || rl_is_partial(other.pc);
+    if (is_partial && !(access.pc && other.pc))
+        return rl_meet_outside("accesses a part of a variable by pointer", place);
+    if (!announced) add(place, false, is_partial);
+    add((rl_place){other.pc, place.stack}, is_publishing, is_partial);
 }
 
 bool rl_is_private(const thread *t, uintptr_t address) {
@@ -127,8 +149,9 @@ static void write_privately(thread *t, uintptr_t address, rl_place place) {
     t->latest_private_write = t->clock.at[me->thread];
 }
 
-void rl_meet_unannounced(rl_kind kind, uintptr_t address, rl_place place) {
+void rl_meet_unannounced(rl_kind kind, memory_range memory, rl_place place) {
     thread *t = my_thread();
+    const uintptr_t address = memory.start;
     if (rl_is_private(t, address)) {
         if (kind == RL_MODIFY) write_privately(t, address, place);
         return;
@@ -136,11 +159,11 @@ void rl_meet_unannounced(rl_kind kind, uintptr_t address, rl_place place) {
     if (is_part_of_announced(t, address, place)) return;
     if (rl_is_compilers_own(place.pc) && rl_is_compilers_cache(place.pc, address)) return;
     if (kind == RL_MODIFY) lab.summary.has_unannounced = true;
-    check(kind, address, place, false);
+    check(kind, memory, place, false);
 }
 
-void rl_meet_known_unannounced(rl_kind kind, uintptr_t address, rl_place place) {
-    check(kind, address, place, true);
+void rl_meet_known_unannounced(rl_kind kind, memory_range memory, rl_place place) {
+    check(kind, memory, place, false);
 }
 
 void rl_meet_announced(rl_kind kind, uintptr_t address, rl_place place) {
@@ -148,7 +171,7 @@ void rl_meet_announced(rl_kind kind, uintptr_t address, rl_place place) {
     t->begun = address;
     t->begun_at = place.pc;
     t->begun_in_is_known = false;
-    check(kind, address, place, true);
+    check(kind, (memory_range){address, 0}, place, true);
 }
 
 // MARK: - Variables that are passed by pointer

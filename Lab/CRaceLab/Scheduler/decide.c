@@ -15,6 +15,7 @@
 #include "Scheduler/operation.h"
 #include "Scheduler/outside.h"
 #include "Search/execution.h"
+#include "Search/loop_trial.h"
 #include "Search/spinning.h"
 #include "Search/waking.h"
 #include "State/inputs.h"
@@ -27,13 +28,20 @@ typedef struct {
     rl_thread_set unfinished;  // if no thread is enabled
     bool time_is_up;           // no thread is enabled, so threads whose wait can time out are
     bool is_barrier;           // the alternatives exist only because no other thread is enabled
+    bool trial_is_over;        // see loop_trial.c
 } situation;
 
 /// Whether a thread can give up a wait with a time-out. A thread that sleeps on a condition still
-/// needs its lock back.
+/// needs its lock back, and may have been woken in vain before.
 static bool can_stop_waiting(const thread *t) {
-    if (!t->started || t->finished || t->spinning || t->is_away || !t->timed) return false;
-    return !t->asleep || rl_is_available(t);
+    if (!t->started || t->finished || t->is_away || !t->timed) return false;
+    return t->asleep ? rl_is_available(t) : !t->spinning;
+}
+
+/// The same while other threads can continue. What is available is taken before its time is over.
+static bool could_stop_waiting(const thread *t) {
+    if (rl_waits_for_time(t)) return true;
+    return can_stop_waiting(t) && (t->asleep || !rl_is_available(t));
 }
 
 static bool could_be_spurious(const thread *t) {
@@ -73,6 +81,7 @@ static situation look_at_threads(void) {
     situation now = {.could.enabled = those_who(rl_can_go)};
     rl_alternatives *could = &now.could;
     rl_look_again(&could->enabled);
+    if (rl_is_trying(&could->enabled, &now.trial_is_over)) return now;
     if (!could->enabled) {
         now.unfinished = those_who(is_unfinished);
         could->enabled = those_who(can_stop_waiting) | those_who(rl_waits_for_time);
@@ -82,7 +91,7 @@ static situation look_at_threads(void) {
     } else {
         could->early = those_who(is_attempt_that_can_be_early) & could->enabled;
         could->failing = those_who(is_failing_attempt) & could->enabled;
-        if (rl_gives(RL_LIBERTY_TIME_OUTS)) could->time_out = those_who(can_stop_waiting);
+        if (rl_gives(RL_LIBERTY_TIME_OUTS)) could->time_out = those_who(could_stop_waiting);
         if (rl_gives(RL_LIBERTY_SPURIOUS)) could->spurious = those_who(could_be_spurious);
     }
     return now;
@@ -235,9 +244,9 @@ static void come_early(thread *t, rl_step *record) {
 
 /// Time passes until what the threads wait for happens: a wait times out, or a loop that reads the
 /// clock sees that its time is over.
-static void let_time_pass(void) {
+static void let_time_pass(bool for_loops) {
     const rl_thread_set waiting = those_who(rl_waits_for_time);
-    rl_time_jumps(!those_who(can_stop_waiting));
+    rl_time_jumps(for_loops);
     for (int i = 0; i < lab.thread_count; i++)
         if (has(waiting, i)) rl_forget_visits(&lab.threads[i]);
 }
@@ -258,7 +267,8 @@ static void record(uint32_t step, choice c, const situation *now) {
                                 .could_be_spurious = could->spurious,
                                 .preemptions = lab.preemptions};
     thread *t = &lab.threads[c.thread];
-    if (now->time_is_up) let_time_pass();
+    const bool ends_loop = c.how == RL_TIME_OUT && rl_waits_for_time(t);
+    if (now->time_is_up || ends_loop) let_time_pass(ends_loop || !those_who(can_stop_waiting));
     t->timed_out = t->timed && (now->time_is_up || c.how == RL_TIME_OUT);
     t->is_spurious = c.how == RL_SPURIOUS;
     t->early = false;
@@ -308,6 +318,10 @@ int rl_decide(void) {
     RL_REQUIRE(lab.running == me, "a thread decides although it is not its turn");
     RL_REQUIRE(lab.status == RL_COMPLETE, "a run that has ended goes on");
     const situation now = look_at_threads();
+    if (now.trial_is_over) {
+        lab.status = RL_TOO_LONG;
+        return NO_THREAD;
+    }
     const uint32_t step = lab.step_count;
     make_room_for_step();
     lab.fingerprints[step] = fingerprint(step, now.could.enabled);

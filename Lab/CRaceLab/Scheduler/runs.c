@@ -18,6 +18,7 @@
 #include "Scheduler/outside.h"
 #include "Scheduler/threads.h"
 #include "Search/execution.h"
+#include "Search/loop_trial.h"
 #include "Search/reference_counts.h"
 #include "Search/spinning.h"
 #include "Search/waking.h"
@@ -123,6 +124,7 @@ static bool begin_run(void) {
     lab.step_ended = NULL;
     lab.listens_to_counts = false;
     lab.has_more_steps = false;
+    rl_begin_run_without_trial();
     FOR_EACH_SERVICE(run_begins);
     rl_note_objects(lab.scenario->stepped != NULL);
     lab.set_up_count = 0;

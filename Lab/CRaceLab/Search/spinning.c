@@ -18,6 +18,7 @@
 #include "Platform/memory.h"
 #include "Platform/stack.h"
 #include "Search/execution.h"
+#include "Search/loop_trial.h"
 #include "State/blocks.h"
 #include "Symbols/call_sites.h"
 
@@ -258,6 +259,7 @@ bool rl_is_progress(const thread *t, uint8_t kind) {
 
 /// Whether the next step can belong to a loop that only waits.
 static bool may_spin(const thread *t) {
+    if (rl_ends_by_itself(t->pc)) return false;
     if (t->is_task) return !rl_is_progress(t, t->kind);
     return t->kind == RL_READ || t->kind == RL_ATOMIC_READ || t->waits_for ||
            t->kind == RL_EXCHANGE || t->kind == RL_WAKE || t->kind == RL_QUEUE_UP ||
@@ -318,13 +320,14 @@ static void is_redundant(thread *t) {
     if (lab.step_count < lab.branch_limit) lab.branch_limit = lab.step_count;
 }
 
-/// Not inlined: it uses registers itself, and the function that saves them must not.
-static __attribute__((noinline)) void look_for_spinning(thread *t, uintptr_t stack,
+/// Returns whether the thread has been at this point before, in the same loop. Not inlined: it uses
+/// registers itself, and the function that saves them must not.
+static __attribute__((noinline)) bool look_for_spinning(thread *t, uintptr_t stack,
                                                         const uint64_t *registers) {
-    if (is_way_of_task(t, t->kind)) return;
+    if (is_way_of_task(t, t->kind)) return true;
     if (!may_spin(t)) {
         lab.looks_in_vain = false;
-        return;
+        return false;
     }
     const state s = state_now(t, stack, registers);
     // One library call may be several steps: an attempt, and then a wait.
@@ -332,7 +335,8 @@ static __attribute__((noinline)) void look_for_spinning(thread *t, uintptr_t sta
     const size_t at = find_visit(t, what);
     if (at == t->visit_count) {
         lab.looks_in_vain = false;
-        return note_first_visit(t, what, &s);
+        note_first_visit(t, what, &s);
+        return false;
     }
     visit now = t->visits[at];
     // If something has changed for good, only a thread that reads old values asks for more.
@@ -360,6 +364,7 @@ static __attribute__((noinline)) void look_for_spinning(thread *t, uintptr_t sta
     now.is_changed = now.is_changed_for_good = false;
     memmove(&t->visits[at], &t->visits[at + 1], (t->visit_count - at - 1) * sizeof now);
     t->visits[t->visit_count - 1] = now;
+    return true;
 }
 
 void rl_look_for_spinning(thread *t, uintptr_t stack) {
@@ -367,7 +372,7 @@ void rl_look_for_spinning(thread *t, uintptr_t stack) {
     memset(&registers, 0, sizeof registers);
     t->repeats = false;
     (void)_setjmp(registers);
-    look_for_spinning(t, stack, (const uint64_t *)registers);
+    rl_try_loop(t, look_for_spinning(t, stack, (const uint64_t *)registers));
 }
 
 /// Whether the last round of a spinning thread has a visit of such a kind.

@@ -7,6 +7,7 @@
 #include "Search/execution.h"
 #include "Search/spinning.h"
 #include "State/inputs.h"
+#include "State/shadow.h"
 
 /// Whether a thread is in the middle of an access on which an operation depends.
 static bool is_within_dependent(const thread *t, uint8_t kind, uintptr_t address) {
@@ -16,6 +17,14 @@ static bool is_within_dependent(const thread *t, uint8_t kind, uintptr_t address
             return true;
     }
     return false;
+}
+
+/// A wait for a condition also releases a lock, which it does not announce. After a failed attempt
+/// to take that lock, it shows something else.
+static void wake_owner_that_waits(uintptr_t address) {
+    const lock *l = rl_known_lock(address);
+    if (!l || l->owner == NO_THREAD || lab.threads[l->owner].kind != RL_WAIT) return;
+    if (has(lab.sleeping, l->owner)) rl_wake(l->owner);
 }
 
 /// Removes the threads whose steps depend on an operation from the sleep set.
@@ -28,6 +37,7 @@ static void wake_dependent(uint8_t kind, uintptr_t address, bool is_in_runtime) 
     for (int i = 0; i < lab.thread_count; i++)
         if (is_within_dependent(&lab.threads[i], kind, address)) rl_wake(i);
     if (!lab.sleeping && !lab.asleep_early) return;
+    if (kind == RL_ATOMIC_READ) wake_owner_that_waits(address);
     rl_sleeper sleepers[RL_MAX_THREADS];
     for (int i = 0; i < lab.thread_count; i++)
         sleepers[i] = (rl_sleeper){lab.threads[i].address, lab.sleeping_kinds[i]};

@@ -68,6 +68,8 @@ uint64_t rl_read_clock(void) {
     return lab.time - start;
 }
 
+uint64_t rl_time_passed(void) { return lab.time - start; }
+
 void rl_slept(uint64_t nanoseconds) {
     // A thread never wakes up exactly when it should.
     const uint64_t delay = 50 * 1000;

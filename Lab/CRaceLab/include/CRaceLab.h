@@ -35,8 +35,9 @@ typedef struct {
     uintptr_t address;
     uint8_t first_thread, first_kind;
     uint8_t second_thread, second_kind;
-    bool overlap;   // both modify: the modifications can overlap in time
-    bool is_known;  // atomic operations separate them, but with too weak memory orderings
+    bool overlap;     // both modify: the modifications can overlap in time
+    bool is_known;    // atomic operations separate them, but with too weak memory orderings
+    bool is_partial;  // they may begin at different addresses
     uint32_t first_step, second_step;
     uintptr_t first_pc, second_pc;
 } rl_race;

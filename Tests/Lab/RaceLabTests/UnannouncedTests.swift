@@ -28,6 +28,20 @@
             deinit { memory.deallocate() }
         }
 
+        private struct Six {
+            var first = 0, second = 0, third = 0, fourth = 0, fifth = 0, sixth = 0
+        }
+
+        private final class Parts: @unchecked Sendable {
+            let all = UnsafeMutablePointer<Six>.allocate(capacity: 1)
+            let halves: UnsafeMutablePointer<Int32>
+
+            init() {
+                all.initialize(to: Six())
+                halves = UnsafeMutableRawPointer(all).assumingMemoryBound(to: Int32.self)
+            }
+        }
+
         private static func losesAnUpdate(_ scenario: Scenario) {
             let counter = Counter()
             scenario.threads("first", "second") {
@@ -78,6 +92,42 @@
                 let buffer = Buffer()
                 scenario.threads("first", "second") { buffer.memory[1] += 1 }
                 scenario.outcome { "\(buffer.memory[1])" }
+            },
+            KnownProgram(
+                "a whole structure is written, and a part of it read", .dataRace,
+                outcomes: ["0", "5"], everyOrder: true
+            ) { scenario in
+                let (parts, other) = (Parts(), Box(Atomic(0)))
+                var seen = 0
+                scenario.thread("writes") {
+                    other.value.add(1, ordering: .relaxed)
+                    parts.all.pointee = Six(second: 2, fifth: 5)
+                }
+                scenario.thread("reads") {
+                    seen = parts.all.pointee.fifth
+                    other.value.add(1, ordering: .relaxed)
+                }
+                scenario.outcome { "\(seen)" }
+            },
+            KnownProgram(
+                "half of a word is read", .dataRace, outcomes: ["0", "1"], everyOrder: true
+            ) { scenario in
+                let parts = Parts()
+                var seen: Int32 = 0
+                scenario.thread("writes") { parts.all.pointee.second = 0x1_0000_0000 }
+                scenario.thread("reads") { seen = parts.halves[3] }
+                scenario.outcome { "\(seen)" }
+            },
+            KnownProgram("neighbors in a word are independent", explored: 1...1) { scenario in
+                let (parts, one, other) = (Parts(), Box(Atomic(0)), Box(Atomic(0)))
+                scenario.thread("first") {
+                    one.value.add(1, ordering: .relaxed)
+                    parts.halves[2] += 1
+                }
+                scenario.thread("second") {
+                    other.value.add(1, ordering: .relaxed)
+                    parts.halves[3] += 1
+                }
             },
             KnownProgram(
                 "under a lock, they are no steps, and cause no further interleavings",

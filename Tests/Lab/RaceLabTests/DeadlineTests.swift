@@ -1,0 +1,180 @@
+#if os(Linux)
+    import Dispatch
+    import Foundation
+    import RaceLab
+    import SharedSuite
+    import Synchronization
+    import Testing
+
+    /// Limits of time: which waits do not wait, and which ones cannot time out.
+    @Suite("Deadlines", .needsTheLab)
+    struct DeadlineTests {
+        @Test("have their known results", arguments: programs)
+        func known(_ program: KnownProgram) { program.check() }
+
+        private static let programs =
+            [past, available].flatMap { make in
+                [
+                    make("semaphore of POSIX", Posix.waitForSemaphore),
+                    make("mutex", Posix.takeMutex),
+                ]
+            } + [
+                past("condition", Posix.waitForCondition),
+                available("semaphore", Posix.waitForDispatchSemaphore),
+                available("group", Posix.waitForGroup),
+                KnownProgram(
+                    "a loop that asks for the time gives up, if time-outs fire at any time",
+                    outcomes: ["true", "false"],
+                    options: .with { $0.timeOutsFireAtAnyTime = true }, everyOrder: true
+                ) { scenario in
+                    let flag = Box(Atomic(false))
+                    var succeeds = true
+                    scenario.thread("waits") {
+                        let end = Date().addingTimeInterval(0.01)
+                        while !flag.value.load(ordering: .sequentiallyConsistent) {
+                            if Date() > end {
+                                succeeds = false
+                                break
+                            }
+                        }
+                    }
+                    scenario.thread("sets") {
+                        flag.value.store(true, ordering: .sequentiallyConsistent)
+                    }
+                    scenario.outcome { "\(succeeds)" }
+                },
+                KnownProgram(
+                    "a wait in a loop ends, however often it is woken in vain",
+                    options: .with { $0.spuriousWakeups = true }
+                ) { scenario in
+                    let posix = Posix()
+                    scenario.thread("waits") {
+                        pthread_mutex_lock(posix.mutex)
+                        var (end, result) = (timespec(tv_sec: time(nil) + 1, tv_nsec: 0), Int32(0))
+                        while result == 0 {
+                            result = pthread_cond_timedwait(posix.condition, posix.mutex, &end)
+                        }
+                        pthread_mutex_unlock(posix.mutex)
+                    }
+                },
+                KnownProgram("a robust mutex", noVerdict: "takes a robust lock") { scenario in
+                    let posix = Posix(isRobust: true)
+                    scenario.threads("first", "second") {
+                        pthread_mutex_lock(posix.mutex)
+                        pthread_mutex_unlock(posix.mutex)
+                    }
+                },
+                KnownProgram(
+                    "an attempt fails before a wait releases the lock",
+                    outcomes: ["taken", "refused"], everyOrder: true
+                ) { scenario in
+                    let posix = Posix()
+                    var seen = "taken"
+                    scenario.thread("attempt") {
+                        if pthread_mutex_trylock(posix.mutex) == 0 {
+                            pthread_mutex_unlock(posix.mutex)
+                        } else {
+                            seen = "refused"
+                        }
+                    }
+                    scenario.thread("waits") {
+                        pthread_mutex_lock(posix.mutex)
+                        var end = timespec(tv_sec: time(nil) + 1, tv_nsec: 0)
+                        pthread_cond_timedwait(posix.condition, posix.mutex, &end)
+                        pthread_mutex_unlock(posix.mutex)
+                    }
+                    scenario.outcome { seen }
+                },
+            ]
+
+        /// A wait whose time is over does not wait: the other thread may store later.
+        private static func past(
+            _ name: String, _ wait: @escaping @Sendable (Posix, Int) -> Bool
+        ) -> KnownProgram {
+            KnownProgram(
+                "the time of a wait for a \(name) is over", outcomes: ["0", "1"], everyOrder: true
+            ) { scenario in
+                let (posix, stored) = (Posix(), Box(Atomic(0)))
+                var seen = 0
+                scenario.thread("waits") {
+                    posix.occupy()
+                    let gotIt = wait(posix, -1)
+                    seen = gotIt ? 2 : stored.value.load(ordering: .sequentiallyConsistent)
+                }
+                scenario.thread("stores") {
+                    stored.value.store(1, ordering: .sequentiallyConsistent)
+                }
+                scenario.outcome { "\(seen)" }
+            }
+        }
+
+        /// What is free is taken, whatever the time.
+        private static func available(
+            _ name: String, _ wait: @escaping @Sendable (Posix, Int) -> Bool
+        ) -> KnownProgram {
+            KnownProgram(
+                "a wait for a \(name) that is free does not time out", outcomes: ["true"],
+                options: .with { $0.timeOutsFireAtAnyTime = true }, everyOrder: true
+            ) { scenario in
+                let (posix, stored) = (Posix(), Box(Atomic(0)))
+                var gotIt = false
+                scenario.thread("waits") { gotIt = wait(posix, 1) }
+                scenario.thread("stores") {
+                    stored.value.store(1, ordering: .sequentiallyConsistent)
+                }
+                scenario.outcome { "\(gotIt)" }
+            }
+        }
+    }
+
+    /// What a thread can wait for; all of it is free at first.
+    private final class Posix: @unchecked Sendable {
+        let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+        let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+        let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+        let dispatch = DispatchSemaphore(value: 1)
+
+        init(isRobust: Bool = false) {
+            var attributes = pthread_mutexattr_t()
+            pthread_mutexattr_init(&attributes)
+            if isRobust { pthread_mutexattr_setrobust(&attributes, 1) }
+            pthread_mutex_init(mutex, &attributes)
+            pthread_cond_init(condition, nil)
+            sem_init(semaphore, 0, 1)
+        }
+
+        /// From now on nothing is free.
+        func occupy() {
+            sem_wait(semaphore)
+            pthread_mutex_lock(mutex)
+        }
+
+        private func moment(in seconds: Int) -> timespec {
+            timespec(tv_sec: time(nil) + seconds, tv_nsec: 0)
+        }
+
+        @Sendable static func waitForSemaphore(_ posix: Posix, seconds: Int) -> Bool {
+            var end = posix.moment(in: seconds)
+            return sem_timedwait(posix.semaphore, &end) == 0
+        }
+
+        @Sendable static func takeMutex(_ posix: Posix, seconds: Int) -> Bool {
+            var end = posix.moment(in: seconds)
+            return pthread_mutex_timedlock(posix.mutex, &end) == 0
+        }
+
+        @Sendable static func waitForCondition(_ posix: Posix, seconds: Int) -> Bool {
+            var end = posix.moment(in: seconds)
+            return pthread_cond_timedwait(posix.condition, posix.mutex, &end) == 0
+        }
+
+        @Sendable static func waitForDispatchSemaphore(_ posix: Posix, seconds: Int) -> Bool {
+            defer { posix.dispatch.signal() }
+            return posix.dispatch.wait(timeout: .now() + .seconds(seconds)) == .success
+        }
+
+        @Sendable static func waitForGroup(_ posix: Posix, seconds: Int) -> Bool {
+            DispatchGroup().wait(timeout: .now() + .seconds(seconds)) == .success
+        }
+    }
+#endif

@@ -1,0 +1,148 @@
+#if os(Linux)
+    import Dispatch
+    import Foundation
+    import RaceLab
+    import SharedSuite
+    import Synchronization
+    import Testing
+
+    /// Loops that give up after some attempts, and count them where the lab does not look.
+    @Suite("Loops that end by themselves", .needsTheLab)
+    struct HiddenStateTests {
+        @Test("giving up is explored, and so is success", arguments: programs)
+        func known(_ program: KnownProgram) { program.check() }
+
+        private static let programs = [
+            attempts("an `inout` parameter counts") { isSet in
+                let budget = HasBudget()
+                return { waits(&budget.budget, isSet) }
+            },
+            attempts("a `Mutex` protects the counter") { isSet in
+                let budget = Box(Mutex(Budget()))
+                return {
+                    while !isSet() { if budget.value.withLock({ !$0.next() }) { return false } }
+                    return true
+                }
+            },
+            attempts("an array of Foundation grows") { isSet in
+                let attempts = NSMutableArray()
+                return {
+                    while !isSet() {
+                        if attempts.count == 3 { return false }
+                        attempts.add(1)
+                    }
+                    return true
+                }
+            },
+            attempts("an iterator of the set-up counts") { isSet in
+                let numbers = AnyIterator((0..<3).makeIterator())
+                return {
+                    while !isSet() { if numbers.next() == nil { return false } }
+                    return true
+                }
+            },
+            attempts("a local array is larger than the lab looks at") { isSet in
+                {
+                    var many = [Int](repeating: 0, count: 1_000)
+                    while !isSet() {
+                        many[900] += 1
+                        if many[900] == 3 { return false }
+                    }
+                    return true
+                }
+            },
+            KnownProgram(
+                "a task yields, and an iterator counts", outcomes: ["true", "false"],
+                everyOrder: true
+            ) { scenario in
+                let (flag, numbers) = (Box(Atomic(false)), AnyIterator((0..<2).makeIterator()))
+                var succeeds = true
+                scenario.task("waits") {
+                    while !flag.value.load(ordering: .sequentiallyConsistent) {
+                        if numbers.next() == nil {
+                            succeeds = false
+                            break
+                        }
+                        await Task.yield()
+                    }
+                }
+                scenario.thread("sets") {
+                    flag.value.store(true, ordering: .sequentiallyConsistent)
+                }
+                scenario.outcome { "\(succeeds)" }
+            },
+            KnownProgram(
+                "attempts at a semaphore", outcomes: ["true", "false"], everyOrder: true
+            ) { scenario in
+                let (semaphore, budget) = (DispatchSemaphore(value: 0), HasBudget())
+                var succeeds = true
+                scenario.thread("waits") {
+                    succeeds = waits(&budget.budget) { semaphore.wait(timeout: .now()) == .success }
+                }
+                scenario.thread("signals") { semaphore.signal() }
+                scenario.outcome { "\(succeeds)" }
+            },
+            KnownProgram("it crashes when it gives up", .crash, options: .isolated) { scenario in
+                let (flag, budget) = (Box(Atomic(false)), HasBudget())
+                scenario.thread("waits") {
+                    let isSet = waits(&budget.budget) {
+                        flag.value.load(ordering: .sequentiallyConsistent)
+                    }
+                    precondition(isSet, "gave up")
+                }
+                scenario.thread("sets") {
+                    flag.value.store(true, ordering: .sequentiallyConsistent)
+                }
+            },
+            KnownProgram(
+                "a loop that counts, but only waits, still ends", outcomes: ["done"],
+                explored: 1...9
+            ) { scenario in
+                let (flag, budget) = (Box(Atomic(false)), HasBudget())
+                scenario.thread("waits") {
+                    count(&budget.budget) { flag.value.load(ordering: .sequentiallyConsistent) }
+                }
+                scenario.thread("sets") {
+                    flag.value.store(true, ordering: .sequentiallyConsistent)
+                }
+                scenario.outcome { "done" }
+            },
+        ]
+
+        private static func attempts(
+            _ description: String,
+            _ make: @escaping @Sendable (@escaping () -> Bool) -> () -> Bool
+        ) -> KnownProgram {
+            KnownProgram(description, outcomes: ["true", "false"], everyOrder: true) { scenario in
+                let flag = Box(Atomic(false))
+                let wait = make { flag.value.load(ordering: .sequentiallyConsistent) }
+                var succeeds = true
+                scenario.thread("waits") { succeeds = wait() }
+                scenario.thread("sets") {
+                    flag.value.store(true, ordering: .sequentiallyConsistent)
+                }
+                scenario.outcome { "\(succeeds)" }
+            }
+        }
+
+        private static func waits(_ budget: inout Budget, _ isSet: () -> Bool) -> Bool {
+            while !isSet() { if !budget.next() { return false } }
+            return true
+        }
+
+        private static func count(_ budget: inout Budget, _ isSet: () -> Bool) {
+            while !isSet() { _ = budget.next() }
+        }
+    }
+
+    private struct Budget {
+        private var attempts = 0
+
+        mutating func next() -> Bool {
+            attempts += 1
+            return attempts < 3
+        }
+    }
+
+    private final class HasBudget: @unchecked Sendable { var budget = Budget() }
+#endif
