@@ -28,6 +28,7 @@
             let without = UncheckedWithoutTheSetting()
             let pair = UnsafeMutablePointer<Pair>.allocate(capacity: 1)
             let word = Atomic(0)
+            let rounds = Mutex(0)
 
             init() {
                 memory.initialize(repeating: 0, count: 2)
@@ -37,6 +38,13 @@
             deinit {
                 memory.deallocate()
                 pair.deallocate()
+            }
+        }
+
+        private final class Values: @unchecked Sendable {
+            var all = [0, 0]
+            var address: UnsafeRawPointer? {
+                all.withUnsafeBytes { $0.baseAddress }
             }
         }
 
@@ -398,6 +406,43 @@
             },
             Program("the memory of a file", "not seen", run: mapped),
             Program("a sleep", "seen") { _, _ in Thread.sleep(forTimeInterval: 3600) },
+            Program("an address that memory gets again", "not seen") { _, isFirst in
+                guard isFirst else { return }
+                let first = UnsafeMutablePointer<Int>.allocate(capacity: 6)
+                first.deallocate()
+                let second = UnsafeMutablePointer<Int>.allocate(capacity: 6)
+                precondition(first != second)
+                second.deallocate()
+            },
+            Program("whether an array", "not seen") {
+                explore { scenario in
+                    let (lock, values, shared) = (NSLock(), Values(), Shared())
+                    var isSame = true
+                    scenario.thread("changes") {
+                        lock.withLock {
+                            let before = values.address
+                            values.all[0] = 1
+                            isSame = values.address == before
+                        }
+                    }
+                    scenario.thread("keeps") {
+                        let kept = lock.withLock { values.all }
+                        shared.word.store(1, ordering: .sequentiallyConsistent)
+                        withExtendedLifetime(kept) {}
+                    }
+                    scenario.check { try Scenario.require(isSame, "it was copied") }
+                }
+            },
+            Program("a loop that gives up", "not seen") { shared, isFirst in
+                if !isFirst { return shared.word.store(1, ordering: .sequentiallyConsistent) }
+                while shared.word.load(ordering: .sequentiallyConsistent) == 0 {
+                    let isOver = shared.rounds.withLock { rounds in
+                        rounds += 1
+                        return rounds > 5_000
+                    }
+                    precondition(!isOver)
+                }
+            },
             Program("another wait", "inconclusive") { _, _ in _ = poll(nil, 0, 1500) },
         ]
 
