@@ -320,10 +320,8 @@ static void is_redundant(thread *t) {
     if (lab.step_count < lab.branch_limit) lab.branch_limit = lab.step_count;
 }
 
-/// Returns whether the thread has been at this point before, in the same loop. Not inlined: it uses
-/// registers itself, and the function that saves them must not.
-static __attribute__((noinline)) bool look_for_spinning(thread *t, uintptr_t stack,
-                                                        const uint64_t *registers) {
+/// Returns whether the thread has been at this point before, in the same loop.
+static bool look_for_spinning(thread *t, uintptr_t stack, const uint64_t *registers) {
     if (is_way_of_task(t, t->kind)) return true;
     if (!may_spin(t)) {
         lab.looks_in_vain = false;
@@ -367,12 +365,18 @@ static __attribute__((noinline)) bool look_for_spinning(thread *t, uintptr_t sta
     return true;
 }
 
+/// Not inlined: it uses registers itself, and the function that saves them must not.
+static __attribute__((noinline)) void look_for_loop(thread *t, uintptr_t stack,
+                                                    const uint64_t *registers) {
+    rl_try_loop(t, look_for_spinning(t, stack, registers));
+}
+
 void rl_look_for_spinning(thread *t, uintptr_t stack) {
     jmp_buf registers;
     memset(&registers, 0, sizeof registers);
     t->repeats = false;
     (void)_setjmp(registers);
-    rl_try_loop(t, look_for_spinning(t, stack, (const uint64_t *)registers));
+    look_for_loop(t, stack, (const uint64_t *)registers);
 }
 
 /// Whether the last round of a spinning thread has a visit of such a kind.

@@ -78,8 +78,14 @@ static rl_summary explore(test *t, int preemptions) {
         .context = t, .set_up = set_up, .body = body, .finished = finished, .max_runs = 100000,
         .max_steps = 2000,
     };
-    if (preemptions != FIRST_RUN) drive(&scenario, preemptions);
-    return rl_explore(&scenario);
+    const test before = *t;
+    rl_summary summary;
+    do {
+        *t = before;
+        if (preemptions != FIRST_RUN) drive(&scenario, preemptions);
+        summary = rl_explore(&scenario);
+    } while (summary.starts_again);
+    return summary;
 }
 
 static int checks, failures;
