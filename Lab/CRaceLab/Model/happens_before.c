@@ -123,31 +123,25 @@ static uintptr_t whole(uintptr_t address) {
     return (address & -(uintptr_t)WORD) ^ (uintptr_t)1 << 61;
 }
 
-/// Checks an access with those that have begun at bytes of a word, from one to another.
-static void check_bytes(uintptr_t from, uintptr_t to, plain_access a) {
-    const uint8_t begun = rl_cell_at(whole(from))->begun;
-    for (uintptr_t at = from; begun && at < to; at++)
-        if (begun >> at % WORD & 1) check_part(at, a, true);
-}
-
-static void check_word(uintptr_t word, plain_access a, bool is_large) {
+static void check_word(uintptr_t word, plain_access a) {
     const size_t races = lab.race_count;
-    check_part(whole(word), a, is_large);
+    check_part(whole(word), a, word != a.address);
     lab.race_count = races;
-    check_part(word, a, is_large);
-    check_bytes(word + 1, word + WORD, a);
+    check_part(word, a, word != a.address);
+    const uint8_t bytes = rl_cell_at(whole(word))->bytes;
+    for (uintptr_t at = word + 1; bytes && at < word + WORD; at++)
+        if (bytes >> at % WORD & 1) check_part(at, a, true);
 }
 
 static void check_part_of_word(uintptr_t from, uintptr_t to, plain_access a) {
     cell *word = rl_cell_at(whole(from));
-    word->begun |= (uint8_t)(1 << from % WORD);
+    for (uintptr_t at = from; at < to; at++) word->bytes |= (uint8_t)(1 << at % WORD);
     // Not on the stack, of which only so much is cleaned.
     static cell before;
     before = *word;
     check_part(whole(from), a, from % WORD || from != a.address);
     *word = before;
-    check_part(from, a, from != a.address);
-    check_bytes(from + 1, to, a);
+    for (uintptr_t at = from; at < to; at++) check_part(at, a, at != a.address);
 }
 
 void rl_check_memory(plain_access a, size_t size) {
@@ -157,7 +151,7 @@ void rl_check_memory(plain_access a, size_t size) {
         const uintptr_t from = word < a.address ? a.address : word;
         const uintptr_t to = word + WORD < end ? word + WORD : end;
         if (to - from == WORD)
-            check_word(word, a, size > WORD);
+            check_word(word, a);
         else
             check_part_of_word(from, to, a);
     }

@@ -21,8 +21,8 @@ typedef struct {
 
 /// Checks an access for data races with earlier accesses.
 void rl_check_access(plain_access access);
-/// The same for so many bytes, also with accesses that begin elsewhere. Of a large copy, only the
-/// beginning is checked. 0: it is not known how many, so only accesses that begin there count.
+/// The same for `size` bytes, also against accesses that begin elsewhere. Of a large copy, only the
+/// beginning is checked. 0: the size is unknown; only accesses that begin at the same address count.
 void rl_check_memory(plain_access access, size_t size);
 /// An earlier access that conflicts with one, while nothing orders the two.
 typedef struct {

@@ -74,6 +74,15 @@ static void add(struct timespec *time, uint64_t nanoseconds) {
     time->tv_nsec = (long)(sum % BILLION);
 }
 
+/// The time at which a clock stands still during this exploration: that of its first use.
+static struct timespec base_of(clockid_t clock, struct timespec now) {
+    if (clocks[clock].exploration != lab.scenario->exploration) {
+        clocks[clock].exploration = lab.scenario->exploration;
+        clocks[clock].base = now;
+    }
+    return clocks[clock].base;
+}
+
 bool rl_shows_still_time(clockid_t clock, struct timespec *time, uintptr_t caller) {
     const bool is_known = clock >= 0 && (size_t)clock < sizeof clocks / sizeof *clocks;
     if (!is_known || (!rl_runs_scenario() && skipped == 0)) return false;
@@ -83,24 +92,20 @@ bool rl_shows_still_time(clockid_t clock, struct timespec *time, uintptr_t calle
         add(time, skipped);
         return true;
     }
-    if (clocks[clock].exploration != lab.scenario->exploration) {
-        clocks[clock].exploration = lab.scenario->exploration;
-        clocks[clock].base = *time;
-    }
-    *time = clocks[clock].base;
+    *time = base_of(clock, *time);
     if (!by.measures) comes_from(caller);
     add(time, by.measures ? rl_read_clock() : rl_look_at_clock());
     return true;
 }
 
 bool rl_has_come(clockid_t clock, const struct timespec *moment) {
+    const bool is_known = clock >= 0 && (size_t)clock < sizeof clocks / sizeof *clocks;
     struct timespec now;
-    if (clock_gettime(clock, &now) != 0) return false;
-    if (clock >= 0 && (size_t)clock < sizeof clocks / sizeof *clocks &&
-        clocks[clock].exploration == lab.scenario->exploration) {
-        now = clocks[clock].base;
-        add(&now, rl_time_passed());
-    }
+    if (!is_known || clock_gettime(clock, &now) != 0) return false;
+    now = base_of(clock, now);
+    add(&now, rl_time_passed());
+    // It matters how long others have slept.
+    if (my_thread()->last_step >= 0) rl_runtime_did(RL_ATOMIC_READ, RL_CLOCK, 0);
     if (moment->tv_sec != now.tv_sec) return moment->tv_sec < now.tv_sec;
     return moment->tv_nsec <= now.tv_nsec;
 }

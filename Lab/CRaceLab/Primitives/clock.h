@@ -9,7 +9,7 @@
 /// If the code under test reads a clock, replaces the time that it shows by one that stands still.
 bool rl_shows_still_time(clockid_t clock, struct timespec *time, uintptr_t caller);
 
-/// Whether a moment has come, so that a wait with this limit does not wait.
+/// Whether a deadline has passed.
 bool rl_has_come(clockid_t clock, const struct timespec *moment);
 
 /// The calling thread is about to look at the clock or to sleep. That is part of its last step. A

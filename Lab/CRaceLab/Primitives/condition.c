@@ -202,7 +202,7 @@ static bool is_over(const pthread_cond_t *condition, const struct timespec *unti
 }
 
 /// A wait is two steps: the first atomically releases the lock and falls asleep; the second, after
-/// a signal, takes the lock back. If its time is over already, it does not sleep in between.
+/// a signal, takes the lock back. If the deadline has passed, the thread does not sleep.
 static int sleep_on(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *until,
                     rl_place place) {
     rl_is_used_as_lock(mutex, place);

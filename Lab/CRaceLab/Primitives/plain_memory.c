@@ -248,17 +248,25 @@ static void look_at_access(rl_kind kind, memory_range memory, bool is_announceme
     make_step(t, is_open ? NULL : own, kind, memory, is_announcement, place);
 }
 
-static void access_memory(rl_kind kind, memory_range memory, bool is_announcement, rl_place place) {
+/// Returns whether the lab has looked at the access. Not inlined: what it leaves on the stack is
+/// cleaned, unlike the frame of its caller.
+static __attribute__((noinline)) bool meet_access(rl_kind kind, memory_range memory,
+                                                  bool is_announcement, rl_place place) {
     const uintptr_t address = memory.start;
     const bool is_own_stack =
         address >= (uintptr_t)__builtin_frame_address(0) && address < me->stack_base;
-    if (is_own_stack || !rl_on_lab_thread() || me->fate != STAYS) return;
+    if (is_own_stack || !rl_on_lab_thread() || me->fate != STAYS) return false;
     thread *t = my_thread();
     touch(t);
-    if (rl_is_in_frame(t, address) || rl_is_in_runtime(address)) return;
+    if (rl_is_in_frame(t, address) || rl_is_in_runtime(address)) return false;
     if (kind == RL_MODIFY) rl_note_change(address, place.pc);
     look_at_access(kind, memory, is_announcement, place);
-    rl_clean_stack();
+    return true;
+}
+
+static inline void access_memory(rl_kind kind, memory_range memory, bool is_announcement,
+                                 rl_place place) {
+    if (meet_access(kind, memory, is_announcement, place)) rl_clean_stack();
 }
 
 void rl_accesses_memory(rl_kind kind, uintptr_t address, rl_place place) {
@@ -300,6 +308,7 @@ void swift_beginAccess(void *address, void *buffer, uintptr_t flags, void *pc) {
         rl_point(modifies ? &rl_modify : &rl_read, address, rl_place_in_source(place));
         if (lab.race_count > races) doubt_race(place);
         rl_meet_announced(modifies ? RL_MODIFY : RL_READ, (uintptr_t)address, place);
+        rl_clean_stack();
         if (flags & IS_TRACKED && rl_sees(RL_LASTING_ACCESSES, place))
             begin_lasting_access(address, buffer, modifies, place.pc);
     }

@@ -124,7 +124,7 @@ static bool begin_run(void) {
     lab.step_ended = NULL;
     lab.listens_to_counts = false;
     lab.has_more_steps = false;
-    rl_begin_run_without_trial();
+    rl_forget_trial();
     FOR_EACH_SERVICE(run_begins);
     rl_note_objects(lab.scenario->stepped != NULL);
     lab.set_up_count = 0;

@@ -1,10 +1,10 @@
 // Tries whether a thread that seems to spin leaves its loop by itself.
 //
 // A thread that reaches a point again in the same state, while nothing has changed, is not
-// scheduled until something changes. But perhaps its state is not all there is: a loop may count
+// scheduled until something changes. But the lab does not see all of its state: a loop may count
 // its attempts in memory of the set-up, or in an object of a library, where the lab does not look.
 // So the first time, the thread goes on alone for many rounds. If it leaves the loop, the loop ends
-// by itself, and all its rounds are steps. Whatever comes out, that run is discarded, and the
+// by itself, and all its rounds are steps. In either case, that run is discarded, and the
 // exploration starts over.
 
 #include "Search/loop_trial.h"
@@ -22,7 +22,7 @@ typedef struct {
     uintptr_t pc;
 } loop;
 
-/// Those that have been tried in an exploration, and have not ended.
+/// Loops that were tried in an exploration and did not end.
 static loop *tried;
 static size_t tried_count, tried_capacity;
 
@@ -46,7 +46,9 @@ __attribute__((constructor)) static void make_places(void) {
     if (memory != MAP_FAILED) ending = memory;
 }
 
-void rl_begin_run_without_trial(void) {
+void rl_forget_trial(void) {
+    // Something else has ended the run.
+    if (trial.of && !trial.is_over) ending->count--;
     trial.of = NULL;
     trial.is_over = false;
 }
@@ -101,12 +103,12 @@ static void end(bool has_ended) {
     tried[tried_count - 1].pc = trial.pc;
 }
 
-void rl_try_loop(thread *t, bool was_here) {
+void rl_try_loop(thread *t, bool is_in_loop) {
     if (trial.is_over) return;
     if (!trial.of) {
         if (!is_in_doubt(t) || !can_begin()) return;
         begin(t);
-    } else if (t == trial.of && !was_here) {
+    } else if (t == trial.of && !is_in_loop) {
         end(true);
     }
     if (t != trial.of) return;

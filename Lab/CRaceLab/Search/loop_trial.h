@@ -4,14 +4,15 @@
 
 #include "State/state.h"
 
-void rl_begin_run_without_trial(void);
+/// Called for a new run.
+void rl_forget_trial(void);
 
 /// Whether a loop with this place is known to end by itself.
 bool rl_ends_by_itself(uintptr_t pc);
 
-/// Called when a thread reaches a point and it is known whether it spins. `was_here`: the thread has
-/// been at this point before in the same loop.
-void rl_try_loop(thread *t, bool was_here);
+/// Called when a thread reaches a point and it is known whether it spins. `is_in_loop`: it may be in
+/// the same loop as before.
+void rl_try_loop(thread *t, bool is_in_loop);
 
 /// Whether a trial is going on. Then only its thread is enabled. Sets `*is_over` if there is a result:
 /// the run is to end.

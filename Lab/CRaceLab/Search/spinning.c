@@ -320,12 +320,13 @@ static void is_redundant(thread *t) {
     if (lab.step_count < lab.branch_limit) lab.branch_limit = lab.step_count;
 }
 
-/// Returns whether the thread has been at this point before, in the same loop.
+/// Returns whether the thread may be in the same loop as before: it has been at this point, or does
+/// nothing here that lasts.
 static bool look_for_spinning(thread *t, uintptr_t stack, const uint64_t *registers) {
     if (is_way_of_task(t, t->kind)) return true;
     if (!may_spin(t)) {
         lab.looks_in_vain = false;
-        return false;
+        return !rl_is_progress(t, t->kind);
     }
     const state s = state_now(t, stack, registers);
     // One library call may be several steps: an attempt, and then a wait.

@@ -53,7 +53,7 @@ typedef struct {
     uint8_t write_kind;
     uintptr_t write_pc;
     rl_thread_set is_part;  // threads whose access here was part of a larger one …
-    uint8_t begun;          // … and the bytes of a word at which smaller accesses have begun
+    uint8_t bytes;          // … and the bytes of a word that smaller accesses have touched
     uint32_t read_clock[RL_MAX_THREADS], read_step[RL_MAX_THREADS];
     uintptr_t read_pc[RL_MAX_THREADS];
     vector_clock released;  // by atomic writes (`ordered`: release sequences), or handed over

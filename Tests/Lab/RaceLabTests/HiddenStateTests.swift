@@ -94,6 +94,19 @@
                     flag.value.store(true, ordering: .sequentiallyConsistent)
                 }
             },
+            KnownProgram("a loop that also asks a group only waits", outcomes: ["done"]) {
+                scenario in
+                let (flag, group) = (Box(Atomic(false)), DispatchGroup())
+                scenario.thread("waits") {
+                    while !flag.value.load(ordering: .sequentiallyConsistent) {
+                        _ = group.wait(timeout: .now())
+                    }
+                }
+                scenario.thread("sets") {
+                    flag.value.store(true, ordering: .sequentiallyConsistent)
+                }
+                scenario.outcome { "done" }
+            },
             KnownProgram(
                 "a loop that counts, but only waits, still ends", outcomes: ["done"],
                 explored: 1...9

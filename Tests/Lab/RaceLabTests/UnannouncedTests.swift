@@ -35,10 +35,12 @@
         private final class Parts: @unchecked Sendable {
             let all = UnsafeMutablePointer<Six>.allocate(capacity: 1)
             let halves: UnsafeMutablePointer<Int32>
+            let bytes: UnsafeMutablePointer<UInt8>
 
             init() {
                 all.initialize(to: Six())
                 halves = UnsafeMutableRawPointer(all).assumingMemoryBound(to: Int32.self)
+                bytes = UnsafeMutableRawPointer(all).assumingMemoryBound(to: UInt8.self)
             }
         }
 
@@ -116,6 +118,16 @@
                 var seen: Int32 = 0
                 scenario.thread("writes") { parts.all.pointee.second = 0x1_0000_0000 }
                 scenario.thread("reads") { seen = parts.halves[3] }
+                scenario.outcome { "\(seen)" }
+            },
+            KnownProgram(
+                "half of a word is written, and a byte of it read", .dataRace,
+                outcomes: ["0", "1"], everyOrder: true
+            ) { scenario in
+                let parts = Parts()
+                var seen: UInt8 = 0
+                scenario.thread("writes") { parts.halves[0] = 0x1_0000 }
+                scenario.thread("reads") { seen = parts.bytes[2] }
                 scenario.outcome { "\(seen)" }
             },
             KnownProgram("neighbors in a word are independent", explored: 1...1) { scenario in
