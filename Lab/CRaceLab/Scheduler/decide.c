@@ -319,6 +319,7 @@ int rl_decide(void) {
     RL_REQUIRE(lab.status == RL_COMPLETE, "a run that has ended goes on");
     const situation now = look_at_threads();
     if (now.trial_is_over) {
+        // Any status that ends the run: the exploration starts over (`has_more_steps`).
         lab.status = RL_TOO_LONG;
         return NO_THREAD;
     }

@@ -80,7 +80,8 @@ static bool can_begin(void) {
     return is_free && !lab.looks_again && s->learn && ending && ending->count < MOST_LOOPS;
 }
 
-/// A thread whose attempt came before a release goes on anyway, see `rl_look_for_loop`.
+/// Not in doubt: a thread whose attempt came before a release goes on anyway (`rl_look_for_loop`),
+/// and one that others disturb with locks (`is_vain`) may find something else when it is alone.
 static bool is_in_doubt(const thread *t) {
     return t->spinning && !t->is_vain && !t->missed && !has_been_tried(loop_of(t));
 }

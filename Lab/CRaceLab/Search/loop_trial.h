@@ -14,6 +14,6 @@ bool rl_ends_by_itself(uintptr_t pc);
 /// the same loop as before.
 void rl_try_loop(thread *t, bool is_in_loop);
 
-/// Whether a trial is going on. Then only its thread is enabled. Sets `*is_over` if there is a result:
-/// the run is to end.
+/// Whether this run has a trial. Until its result is known, only its thread is enabled. Sets
+/// `*is_over` to whether it is known; then the run ends.
 bool rl_is_trying(rl_thread_set *enabled, bool *is_over);
