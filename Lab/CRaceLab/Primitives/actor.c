@@ -20,13 +20,12 @@ static uintptr_t arrival;
 
 uintptr_t rl_last_arrival(void) { return arrival; }
 
-typedef SWIFT_FUNCTION executor (*get_executor)(void);
-REAL(get_executor, current_executor, "swift_task_getCurrentExecutor")
-REAL(get_executor, main_executor, "swift_task_getMainExecutor")
+extern SWIFT_FUNCTION executor swift_task_getCurrentExecutor(void);
+extern SWIFT_FUNCTION executor swift_task_getMainExecutor(void);
 
-executor rl_current_executor(void) { return current_executor()(); }
+executor rl_current_executor(void) { return REAL(swift_task_getCurrentExecutor)(); }
 
-uintptr_t rl_main_actor(void) { return main_executor()().identity; }
+uintptr_t rl_main_actor(void) { return REAL(swift_task_getMainExecutor)().identity; }
 
 bool rl_is_actor(executor e) {
     const bool is_of_program = e.implementation & ~(uintptr_t)7;
@@ -67,10 +66,6 @@ RL_SERVICE(service)
 
 // MARK: - Going to an actor
 
-typedef ASYNC_FUNCTION void (*switch_to)(ASYNC_CONTEXT void *context, void *resume,
-                                         uintptr_t identity, uintptr_t implementation);
-REAL(switch_to, real_switch, "swift_task_switch")
-
 static __attribute__((noinline)) void before_switch(const uintptr_t *context, uintptr_t resume,
                                                     executor to) {
     const bool is_by_program = rl_is_under_test(resume);
@@ -89,11 +84,9 @@ ASYNC_FUNCTION void swift_task_switch(ASYNC_CONTEXT void *context, void *resume,
                                       uintptr_t implementation) {
     if (rl_sees(RL_ACTORS, (rl_place){(uintptr_t)resume, 0}) && rl_controls_tasks())
         before_switch(context, (uintptr_t)resume, (executor){identity, implementation});
-    __attribute__((musttail)) return real_switch()(context, resume, identity, implementation);
+    __attribute__((musttail)) return REAL(swift_task_switch)(context, resume, identity,
+                                                             implementation);
 }
-
-typedef void (*on_context)(void *context);
-REAL(on_context, real_exit, "swift_task_exitThreadLocalContext")
 
 /// Called when a task suspends, or is about to be enqueued elsewhere.
 void swift_task_exitThreadLocalContext(void *context) {
@@ -101,7 +94,7 @@ void swift_task_exitThreadLocalContext(void *context) {
         const executor here = rl_current_executor();
         my_thread()->left = rl_is_actor(here) ? here.identity : 0;
     }
-    real_exit()(context);
+    REAL(swift_task_exitThreadLocalContext)(context);
 }
 
 // MARK: - Executors of the program
@@ -109,11 +102,10 @@ void swift_task_exitThreadLocalContext(void *context) {
 // An executor of the program's own passes a job to a thread in its own way, and has the thread run
 // it. The task then runs within the body of that thread.
 
-typedef SWIFT_FUNCTION void (*run_on_executor)(void *job, executor serial);
-typedef SWIFT_FUNCTION void (*run_on_two)(void *job, executor serial, executor of_task);
-REAL(run_on_executor, real_run_on_serial, "swift_job_run")
-REAL(run_on_executor, real_run_on_task_executor, "swift_job_run_on_task_executor")
-REAL(run_on_two, real_run_on_both, "swift_job_run_on_serial_and_task_executor")
+SWIFT_FUNCTION void swift_job_run(void *job, executor serial);
+SWIFT_FUNCTION void swift_job_run_on_task_executor(void *job, executor of_task);
+SWIFT_FUNCTION void swift_job_run_on_serial_and_task_executor(void *job, executor serial,
+                                                              executor of_task);
 
 typedef struct {
     enum { SERIAL_EXECUTOR, TASK_EXECUTOR, BOTH } kind;
@@ -125,11 +117,11 @@ static void run_on_executor_of_program(void *context) {
     const job_on_executor *j = context;
     switch (j->kind) {
         case SERIAL_EXECUTOR:
-            return real_run_on_serial()(j->job, j->serial);
+            return REAL(swift_job_run)(j->job, j->serial);
         case TASK_EXECUTOR:
-            return real_run_on_task_executor()(j->job, j->of_task);
+            return REAL(swift_job_run_on_task_executor)(j->job, j->of_task);
         case BOTH:
-            return real_run_on_both()(j->job, j->serial, j->of_task);
+            return REAL(swift_job_run_on_serial_and_task_executor)(j->job, j->serial, j->of_task);
     }
 }
 

@@ -393,11 +393,6 @@ void __tsan_atomic_signal_fence(int order) { (void)order; }
 #define LOAD_LAZY "$s15Synchronization19AtomicLazyReferenceV4loadxSgyF"
 #define STORE_LAZY "$s15Synchronization19AtomicLazyReferenceV10storeIfNilyxxnF"
 
-typedef SWIFT_FUNCTION void *(*load_lazy)(const void *type, SWIFT_SELF void *reference);
-typedef SWIFT_FUNCTION void *(*store_lazy)(void *object, const void *type,
-                                           SWIFT_SELF void *reference);
-REAL(load_lazy, real_load_lazy, LOAD_LAZY)
-REAL(store_lazy, real_store_lazy, STORE_LAZY)
 SWIFT_FUNCTION void *rl_load_lazy(const void *type, SWIFT_SELF void *reference) __asm__(LOAD_LAZY);
 SWIFT_FUNCTION void *rl_store_lazy(void *object, const void *type,
                                    SWIFT_SELF void *reference) __asm__(STORE_LAZY);
@@ -411,7 +406,7 @@ SWIFT_FUNCTION void *rl_load_lazy(const void *type, SWIFT_SELF void *reference) 
         else if (loads_old(reference, place, __ATOMIC_ACQUIRE, &value))
             return NULL;  // the only old value
     }
-    return real_load_lazy()(type, reference);
+    return REAL_AT(rl_load_lazy, LOAD_LAZY)(type, reference);
 }
 
 SWIFT_FUNCTION void *rl_store_lazy(void *object, const void *type, SWIFT_SELF void *reference) {
@@ -429,7 +424,7 @@ SWIFT_FUNCTION void *rl_store_lazy(void *object, const void *type, SWIFT_SELF vo
     // Before the call: it releases an object that is not stored, and the `deinit` may make steps.
     const bool is_stored = *(void **)reference == NULL;
     if (point) exchanged(step, is_stored, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-    return real_store_lazy()(object, type, reference);
+    return REAL_AT(rl_store_lazy, STORE_LAZY)(object, type, reference);
 }
 
 #endif

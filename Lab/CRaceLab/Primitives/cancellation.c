@@ -29,8 +29,6 @@ static void may_cancel_children(rl_place place) {
 
 // MARK: - Methods
 
-typedef SWIFT_FUNCTION uintptr_t (*method)(void *, void *, void *, void *, SWIFT_SELF void *);
-
 /// The methods of the library that cancel, and those that check for cancellation.
 #define METHODS(METHOD)                                                                     \
     METHOD(cancel_task, cancel, "$sScT6cancelyyF")                                          \
@@ -49,35 +47,29 @@ typedef SWIFT_FUNCTION uintptr_t (*method)(void *, void *, void *, void *, SWIFT
 
 /// Defines such a method, whatever its parameters are.
 #define DEFINE(operation, name, symbol)                                    \
-    REAL(method, real_##name, symbol)                                      \
     SWIFT_FUNCTION uintptr_t rl_##name(void *, void *, void *, void *,     \
                                        SWIFT_SELF void *) __asm__(symbol); \
     SWIFT_FUNCTION uintptr_t rl_##name(void *a, void *b, void *c, void *d, \
                                        SWIFT_SELF void *self) {            \
         cancels_or_asks(&rl_##operation, RL_CALLER);                       \
-        return real_##name()(a, b, c, d, self);                            \
+        return REAL_AT(rl_##name, symbol)(a, b, c, d, self);               \
     }
 
 METHODS(DEFINE)
 
 #define CHECK_CANCELLATION "$sScTss5NeverORszABRs_rlE17checkCancellationyyKFZ"
 
-typedef SWIFT_FUNCTION void (*check)(SWIFT_SELF void *, SWIFT_ERROR void **);
-REAL(check, real_check, CHECK_CANCELLATION)
 SWIFT_FUNCTION void rl_check(SWIFT_SELF void *, SWIFT_ERROR void **) __asm__(CHECK_CANCELLATION);
 
 SWIFT_FUNCTION void rl_check(SWIFT_SELF void *self, SWIFT_ERROR void **error) {
     cancels_or_asks(&rl_ask_task, RL_CALLER);
-    real_check()(self, error);
+    REAL_AT(rl_check, CHECK_CANCELLATION)(self, error);
 }
-
-typedef SWIFT_FUNCTION bool (*add_pending)(void *group, bool unconditionally);
-REAL(add_pending, real_add_pending, "swift_taskGroup_addPending")
 
 /// The first half of `addTaskUnlessCancelled`.
 SWIFT_FUNCTION bool swift_taskGroup_addPending(void *group, bool unconditionally) {
     if (!unconditionally) cancels_or_asks(&rl_ask_task, RL_CALLER);
-    return real_add_pending()(group, unconditionally);
+    return REAL(swift_taskGroup_addPending)(group, unconditionally);
 }
 
 // MARK: - Handlers
@@ -115,14 +107,13 @@ typedef struct {
 
 typedef ASYNC_FUNCTION void (*operation_code)(void *result, ASYNC_CONTEXT context *,
                                               SWIFT_SELF void *captured);
-typedef SWIFT_FUNCTION void *(*task_allocate)(size_t size);
-typedef SWIFT_FUNCTION void (*task_deallocate)(void *memory);
-REAL(task_allocate, allocate_in_task, "swift_task_alloc")
-REAL(task_deallocate, deallocate_in_task, "swift_task_dealloc")
+
+extern SWIFT_FUNCTION void *swift_task_alloc(size_t size);
+extern SWIFT_FUNCTION void swift_task_dealloc(void *memory);
 
 static __attribute__((noinline)) operation_context *end_operation(context *of_program) {
     operation_context *own = (operation_context *)of_program->parent;
-    deallocate_in_task()(of_program);
+    REAL(swift_task_dealloc)(of_program);
     if (rl_active) rl_cancels_or_asks(&rl_ask_task, (rl_place){own->pc, 0});
     return own;
 }
@@ -142,7 +133,7 @@ static __attribute__((noinline)) operation begin_operation(operation *passed, co
 }
 
 static __attribute__((noinline)) context *context_for(operation o, context *own) {
-    context *of_program = allocate_in_task()(o.function->size);
+    context *of_program = REAL(swift_task_alloc)(o.function->size);
     *of_program = (context){own, operation_ended};
     return of_program;
 }
@@ -168,9 +159,6 @@ static const async_pointer *pointer_to_run_operation(void) {
     "$ss27withTaskCancellationHandler9operation8onCancel9isolationxxyYaKXE_yyYbXEScA_pSgYitYaKlF"
 
 /// The parameters: where the result goes, two closures, the isolation, and the type of the result.
-typedef ASYNC_FUNCTION void (*with_handler)(ASYNC_CONTEXT context *, void *, const void *, void *,
-                                            void *, void *, void *, void *, void *);
-REAL(with_handler, real_with_handler, WITH_HANDLER)
 ASYNC_FUNCTION void rl_with_handler(ASYNC_CONTEXT context *, void *, const void *, void *, void *,
                                     void *, void *, void *, void *) __asm__(WITH_HANDLER);
 
@@ -191,14 +179,11 @@ ASYNC_FUNCTION void rl_with_handler(ASYNC_CONTEXT context *c, void *result, cons
                                     void *actor, void *executor, void *type) {
     operation o = {function, captured, 0};
     if (rl_active) o = before_registration(c, o);
-    __attribute__((musttail)) return real_with_handler()(
+    __attribute__((musttail)) return REAL_AT(rl_with_handler, WITH_HANDLER)(
         c, result, o.function, o.captured, handler, captured_by_handler, actor, executor, type);
 }
 
 // MARK: - Without a call
-
-typedef ASYNC_FUNCTION void (*finish_let)(ASYNC_CONTEXT void *, void *, void *, void *, void *);
-REAL(finish_let, real_finish_let, "swift_asyncLet_finish")
 
 static __attribute__((noinline)) void before_finish(uintptr_t resume) {
     const rl_place place = {resume + 1, 0};
@@ -208,23 +193,18 @@ static __attribute__((noinline)) void before_finish(uintptr_t resume) {
 ASYNC_FUNCTION void swift_asyncLet_finish(ASYNC_CONTEXT void *caller, void *let, void *result,
                                           void *resume, void *context) {
     if (rl_active) before_finish((uintptr_t)resume);
-    __attribute__((musttail)) return real_finish_let()(caller, let, result, resume, context);
+    __attribute__((musttail)) return REAL(swift_asyncLet_finish)(caller, let, result, resume,
+                                                                 context);
 }
-
-typedef SWIFT_FUNCTION void (*will_throw)(SWIFT_SELF void *, SWIFT_ERROR void **);
-REAL(will_throw, real_will_throw, "swift_willThrow")
 
 SWIFT_FUNCTION void swift_willThrow(SWIFT_SELF void *self, SWIFT_ERROR void **error) {
     may_cancel_children(RL_CALLER);
-    real_will_throw()(self, error);
+    REAL(swift_willThrow)(self, error);
 }
-
-typedef SWIFT_FUNCTION void (*will_throw_typed)(void *value, void *type, void *conformance);
-REAL(will_throw_typed, real_will_throw_typed, "swift_willThrowTypedImpl")
 
 SWIFT_FUNCTION void swift_willThrowTypedImpl(void *value, void *type, void *conformance) {
     may_cancel_children(RL_CALLER);
-    real_will_throw_typed()(value, type, conformance);
+    REAL(swift_willThrowTypedImpl)(value, type, conformance);
 }
 
 // MARK: - For the self-test

@@ -110,20 +110,15 @@ bool rl_has_come(clockid_t clock, const struct timespec *moment) {
     return moment->tv_nsec <= now.tv_nsec;
 }
 
-typedef time_t (*get_seconds)(time_t *);
-typedef int (*get_time_of_day)(struct timeval *, void *);
-REAL(get_seconds, real_seconds, "time")
-REAL(get_time_of_day, real_time_of_day, "gettimeofday")
-
 time_t time(time_t *stored) {
-    struct timespec now = {.tv_sec = real_seconds()(NULL)};
+    struct timespec now = {.tv_sec = REAL(time)(NULL)};
     rl_shows_still_time(CLOCK_REALTIME, &now, RL_CALLER.pc);
     if (stored) *stored = now.tv_sec;
     return now.tv_sec;
 }
 
 int gettimeofday(struct timeval *restrict stored, void *restrict zone) {
-    const int result = real_time_of_day()(stored, zone);
+    const int result = REAL(gettimeofday)(stored, zone);
     struct timespec now = {stored->tv_sec, stored->tv_usec * 1000};
     if (result == 0 && rl_shows_still_time(CLOCK_REALTIME, &now, RL_CALLER.pc))
         *stored = (struct timeval){now.tv_sec, now.tv_nsec / 1000};
@@ -131,15 +126,6 @@ int gettimeofday(struct timeval *restrict stored, void *restrict zone) {
 }
 
 // MARK: - Sleep
-
-typedef int (*sleep_for)(const struct timespec *, struct timespec *);
-typedef int (*sleep_by)(clockid_t, int, const struct timespec *, struct timespec *);
-typedef int (*sleep_microseconds)(useconds_t);
-typedef unsigned (*sleep_seconds)(unsigned);
-REAL(sleep_for, real_nanosleep, "nanosleep")
-REAL(sleep_by, real_clock_nanosleep, "clock_nanosleep")
-REAL(sleep_microseconds, real_usleep, "usleep")
-REAL(sleep_seconds, real_sleep, "sleep")
 
 /// Whether a sleep takes no time. In a scenario it takes none, because nothing else would run
 /// meanwhile: the thread that sleeps keeps its turn. Only the clocks go on.
@@ -165,7 +151,7 @@ static bool is_valid(const struct timespec *time) {
 int nanosleep(const struct timespec *time, struct timespec *rest) {
     return is_valid(time) && takes_no_time(nanoseconds(time), RL_CALLER.pc)
                ? 0
-               : real_nanosleep()(time, rest);
+               : REAL(nanosleep)(time, rest);
 }
 
 /// The time until which it sleeps may be one that was computed from a clock that stands still.
@@ -180,15 +166,15 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
     }
     return is_valid(time) && takes_no_time(length, RL_CALLER.pc)
                ? 0
-               : real_clock_nanosleep()(clock, flags, time, rest);
+               : REAL(clock_nanosleep)(clock, flags, time, rest);
 }
 
 int usleep(useconds_t time) {
-    return takes_no_time((uint64_t)time * 1000, RL_CALLER.pc) ? 0 : real_usleep()(time);
+    return takes_no_time((uint64_t)time * 1000, RL_CALLER.pc) ? 0 : REAL(usleep)(time);
 }
 
 unsigned sleep(unsigned seconds) {
-    return takes_no_time((uint64_t)seconds * BILLION, RL_CALLER.pc) ? 0 : real_sleep()(seconds);
+    return takes_no_time((uint64_t)seconds * BILLION, RL_CALLER.pc) ? 0 : REAL(sleep)(seconds);
 }
 
 #endif

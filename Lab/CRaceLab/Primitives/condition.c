@@ -28,10 +28,6 @@
 #include <string.h>
 #include <time.h>
 
-typedef int (*on_mutex)(pthread_mutex_t *);
-REAL(on_mutex, real_lock, "pthread_mutex_lock")
-REAL(on_mutex, real_unlock, "pthread_mutex_unlock")
-
 // MARK: - Signals and sleepers
 
 /// A signal that can wake any of several threads.
@@ -177,21 +173,10 @@ static const rl_operation take_mutex_back = {
 
 // MARK: - Entry points
 
-typedef int (*condition_init)(pthread_cond_t *, const pthread_condattr_t *);
-REAL(condition_init, real_condition_init, "pthread_cond_init")
-
 int pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes) {
     rl_made(condition);
-    return real_condition_init()(condition, attributes);
+    return REAL(pthread_cond_init)(condition, attributes);
 }
-
-typedef int (*on_condition)(pthread_cond_t *);
-typedef int (*wait)(pthread_cond_t *, pthread_mutex_t *);
-typedef int (*wait_until)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
-REAL(wait, real_wait, "pthread_cond_wait")
-REAL(wait_until, real_timedwait, "pthread_cond_timedwait")
-REAL(on_condition, real_signal, "pthread_cond_signal")
-REAL(on_condition, real_broadcast, "pthread_cond_broadcast")
 
 /// In a condition: its clock is the monotonic one.
 enum { HAS_MONOTONIC_CLOCK = 2 };
@@ -212,7 +197,7 @@ static int sleep_on(pthread_cond_t *condition, pthread_mutex_t *mutex, const str
     if (rl_is_free(mutex)) {
         rl_is_misused(RL_WAITED_WITHOUT_LOCK, place);
     } else {
-        real_unlock()(mutex);
+        REAL(pthread_mutex_unlock)(mutex);
         rl_unlocked(mutex);
     }
     const bool is_timed = until && sleeps;
@@ -227,9 +212,9 @@ static int sleep_on(pthread_cond_t *condition, pthread_mutex_t *mutex, const str
 /// condition. Returns whether there was any.
 static bool has_done_work_instead(pthread_mutex_t *mutex) {
     if (!rl_is_between_runs_here()) return false;
-    real_unlock()(mutex);
+    REAL(pthread_mutex_unlock)(mutex);
     const bool has_done = rl_do_waiting_work();
-    real_lock()(mutex);
+    REAL(pthread_mutex_lock)(mutex);
     return has_done;
 }
 
@@ -237,7 +222,7 @@ int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
     if (rl_is_observing) rl_observer_gives_up();
     IS_LISTENED_TO_ON(condition, place);
     if (!is_listened_to && has_done_work_instead(mutex)) return 0;
-    if (!is_listened_to) return real_wait()(condition, mutex);
+    if (!is_listened_to) return REAL(pthread_cond_wait)(condition, mutex);
     return sleep_on(condition, mutex, NULL, place);
 }
 
@@ -246,7 +231,7 @@ int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
     if (rl_is_observing) rl_observer_gives_up();
     IS_LISTENED_TO_ON(condition, place);
     if (!is_listened_to && has_done_work_instead(mutex)) return 0;
-    if (!is_listened_to) return real_timedwait()(condition, mutex, until);
+    if (!is_listened_to) return REAL(pthread_cond_timedwait)(condition, mutex, until);
     return sleep_on(condition, mutex, until, place);
 }
 
@@ -256,7 +241,7 @@ int pthread_cond_signal(pthread_cond_t *condition) {
         rl_point(&signal_one, condition, place);
         wake_sleepers(condition, false);
     }
-    return real_signal()(condition);
+    return REAL(pthread_cond_signal)(condition);
 }
 
 int pthread_cond_broadcast(pthread_cond_t *condition) {
@@ -265,7 +250,7 @@ int pthread_cond_broadcast(pthread_cond_t *condition) {
         rl_point(&signal_one, condition, place);
         wake_sleepers(condition, true);
     }
-    return real_broadcast()(condition);
+    return REAL(pthread_cond_broadcast)(condition);
 }
 
 #endif

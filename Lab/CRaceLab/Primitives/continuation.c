@@ -95,46 +95,35 @@ static bool may_resume(const void *task, rl_place place) {
 
 // MARK: - Entry points
 
-typedef ASYNC_FUNCTION void (*await_continuation)(void *continuation);
-REAL(await_continuation, real_await, "swift_continuation_await")
-
 static __attribute__((noinline)) void before_await(void) {
     if (rl_controls_tasks()) rl_has_been_resumed();
 }
 
 ASYNC_FUNCTION void swift_continuation_await(void *continuation) {
     if (rl_active) before_await();
-    __attribute__((musttail)) return real_await()(continuation);
+    __attribute__((musttail)) return REAL(swift_continuation_await)(continuation);
 }
 
 // The functions below are called by code into which the compiler inlined the methods of an unsafe
 // continuation. A checked continuation is created and resumed inside the library, and checks
 // itself.
 
-typedef SWIFT_FUNCTION void *(*begin_continuation)(void *context, size_t flags);
-typedef SWIFT_FUNCTION void (*resume_task)(void *task);
-typedef SWIFT_FUNCTION void (*resume_with_error)(void *task, void *error);
-REAL(begin_continuation, real_begin_continuation, "swift_continuation_init")
-REAL(resume_task, real_resume, "swift_continuation_resume")
-REAL(resume_task, real_throwing_resume, "swift_continuation_throwingResume")
-REAL(resume_with_error, real_resume_with_error, "swift_continuation_throwingResumeWithError")
-
 SWIFT_FUNCTION void *swift_continuation_init(void *context, size_t flags) {
-    void *task = real_begin_continuation()(context, flags);
+    void *task = REAL(swift_continuation_init)(context, flags);
     if (rl_controls_tasks()) begins_continuation(task);
     return task;
 }
 
 SWIFT_FUNCTION void swift_continuation_resume(void *task) {
-    if (may_resume(task, RL_CALLER)) real_resume()(task);
+    if (may_resume(task, RL_CALLER)) REAL(swift_continuation_resume)(task);
 }
 
 SWIFT_FUNCTION void swift_continuation_throwingResume(void *task) {
-    if (may_resume(task, RL_CALLER)) real_throwing_resume()(task);
+    if (may_resume(task, RL_CALLER)) REAL(swift_continuation_throwingResume)(task);
 }
 
 SWIFT_FUNCTION void swift_continuation_throwingResumeWithError(void *task, void *error) {
-    if (may_resume(task, RL_CALLER)) real_resume_with_error()(task, error);
+    if (may_resume(task, RL_CALLER)) REAL(swift_continuation_throwingResumeWithError)(task, error);
 }
 
 #endif

@@ -12,9 +12,8 @@ typedef void (*function)(void *context);
 
 extern void dispatch_retain(dispatch_object object);
 extern void dispatch_release(dispatch_object object);
-
-typedef void (*call_on)(dispatch_object queue, void *context, function work);
-typedef void (*block_on)(dispatch_object queue, void *work);
+extern void dispatch_sync_f(dispatch_object queue, void *context, function work);
+extern void dispatch_barrier_sync_f(dispatch_object queue, void *context, function work);
 
 #define NOW 0ull
 #define FOREVER (~0ull)

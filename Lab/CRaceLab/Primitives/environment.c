@@ -36,11 +36,9 @@ static void use_variable(const char *name, size_t size, rl_use how, rl_place pla
              use_variable(variable, strcspn(variable, "="), how, RL_CALLER))
 
 // Only here: the C library itself, and the lab, read the environment before `dlsym` can be called.
-typedef char *(*get)(const char *);
-REAL(get, real_getenv, "getenv")
 char *getenv(const char *name) {
     if (me) use_variable(name, strlen(name), RL_LOOKS, RL_CALLER);
-    return real_getenv()(name);
+    return REAL(getenv)(name);
 }
 USES(int, setenv, (const char *name, const char *value, int replaces), (name, value, replaces),
      name, RL_CHANGES)
@@ -65,11 +63,9 @@ REPLACES(int, system, (const char *command), (command), use_environment(RL_CALLE
 /// `ProcessInfo.environment` reads the whole environment, without a call of the C library.
 #define ENVIRONMENT "$s20FoundationEssentials11ProcessInfoC11environmentSDyS2SGvg"
 SWIFT_FUNCTION void *rl_environment(SWIFT_SELF void *info) __asm__(ENVIRONMENT);
-typedef SWIFT_FUNCTION void *(*get_all)(SWIFT_SELF void *);
-REAL(get_all, real_environment, ENVIRONMENT)
 SWIFT_FUNCTION void *rl_environment(SWIFT_SELF void *info) {
     use_environment(RL_CALLER);
-    return real_environment()(info);
+    return REAL_AT(rl_environment, ENVIRONMENT)(info);
 }
 
 // MARK: - What other threads use without a call

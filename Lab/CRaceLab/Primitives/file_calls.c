@@ -180,17 +180,15 @@ static void control(int file, int command, rl_place place) {
     rl_use_descriptor(file, locks ? RL_CHANGES : RL_LOOKS, sets, place);
 }
 
-#define CONTROLS(name, type, looks, result)                \
-    typedef int (*type_of_##name)(int, type, ...);         \
-    REAL(type_of_##name, real_##name, #name)               \
-    int name(int file, type command, ...) {                \
-        va_list rest;                                      \
-        va_start(rest, command);                           \
-        void *argument = va_arg(rest, void *);             \
-        va_end(rest);                                      \
-        looks;                                             \
-        int made = real_##name()(file, command, argument); \
-        return result;                                     \
+#define CONTROLS(name, type, looks, result)                       \
+    int name(int file, type command, ...) {                       \
+        va_list rest;                                             \
+        va_start(rest, command);                                  \
+        void *argument = va_arg(rest, void *);                    \
+        va_end(rest);                                             \
+        looks;                                                    \
+        int made = REAL_AT(name, #name)(file, command, argument); \
+        return result;                                            \
     }
 #define IS_COPY (command == F_DUPFD || command == F_DUPFD_CLOEXEC)
 CONTROLS(fcntl, int, control(file, command, RL_CALLER), IS_COPY ? rl_made_descriptor(made) : made)
@@ -215,7 +213,7 @@ REPLACES(int, vfprintf, (FILE * s, const char *format, va_list rest), (s, format
          WRITES_TO(s))
 REPLACES(int, fseek, (FILE * s, long to, int from), (s, to, from), READS_FROM(s))
 static bool is_for_reading(FILE *stream) {
-    return (real_fcntl()(fileno(stream), F_GETFL) & O_ACCMODE) == O_RDONLY;
+    return (REAL(fcntl)(fileno(stream), F_GETFL) & O_ACCMODE) == O_RDONLY;
 }
 REPLACES(int, fclose, (FILE * s), (s),
          use_stream(s, is_for_reading(s) ? RL_LOOKS : RL_CHANGES, RL_CALLER))
@@ -235,10 +233,8 @@ GLOBS(glob, glob_t)
 GLOBS(glob64, glob64_t)
 
 /// `FileManager` enumerates folders with this call. A folder's names are read after its return.
-typedef FTSENT *(*read_tree)(FTS *);
-REAL(read_tree, real_fts_read, "fts_read")
 FTSENT *fts_read(FTS *tree) {
-    FTSENT *entry = real_fts_read()(tree);
+    FTSENT *entry = REAL(fts_read)(tree);
     if (entry && (entry->fts_info == FTS_D || entry->fts_info == FTS_NS))
         rl_list(entry->fts_accpath, RL_CALLER);
     return entry;
@@ -246,12 +242,10 @@ FTSENT *fts_read(FTS *tree) {
 
 // Calls that make a file, a folder or a descriptor.
 
-#define MAKES_PATH(name, folder, parameters, arguments)             \
-    typedef int(*type_of_##name) parameters;                        \
-    REAL(type_of_##name, real_##name, #name)                        \
-    int name parameters {                                           \
-        RENAMES_IN(folder, path);                                   \
-        return rl_made_path(real_##name() arguments, folder, path); \
+#define MAKES_PATH(name, folder, parameters, arguments)                    \
+    int name parameters {                                                  \
+        RENAMES_IN(folder, path);                                          \
+        return rl_made_path(REAL_AT(name, #name) arguments, folder, path); \
     }
 MAKES_PATH(mkdir, HERE, (const char *path, mode_t mode), (path, mode))
 MAKES_PATH(mkdirat, f, (int f, const char *path, mode_t mode), (f, path, mode))
@@ -262,59 +256,47 @@ static int opened(int file, bool makes) {
 }
 
 #define OPENS(name, folder, parameters, arguments)                       \
-    typedef int(*type_of_##name) parameters;                             \
-    REAL(type_of_##name, real_##name, #name)                             \
     int name parameters {                                                \
         va_list rest;                                                    \
         va_start(rest, flags);                                           \
         const mode_t mode = va_arg(rest, mode_t);                        \
         va_end(rest);                                                    \
         const bool makes = rl_open_path(folder, path, flags, RL_CALLER); \
-        return opened(real_##name() arguments, makes);                   \
+        return opened(REAL_AT(name, #name) arguments, makes);            \
     }
 OPENS(open, HERE, (const char *path, int flags, ...), (path, flags, mode))
 OPENS(open64, HERE, (const char *path, int flags, ...), (path, flags, mode))
 OPENS(openat, f, (int f, const char *path, int flags, ...), (f, path, flags, mode))
 
 #define CREATES(name)                                                              \
-    typedef int (*type_of_##name)(const char *, mode_t);                           \
-    REAL(type_of_##name, real_##name, #name)                                       \
     int name(const char *path, mode_t mode) {                                      \
         const bool makes = rl_open_path(HERE, path, O_CREAT | O_TRUNC, RL_CALLER); \
-        return opened(real_##name()(path, mode), makes);                           \
+        return opened(REAL_AT(name, #name)(path, mode), makes);                    \
     }
 CREATES(creat)
 CREATES(creat64)
 
 #define OPENS_STREAM(name)                                                                   \
-    typedef FILE *(*type_of_##name)(const char *, const char *);                             \
-    REAL(type_of_##name, real_##name, #name)                                                 \
     FILE *name(const char *path, const char *mode) {                                         \
         const int flags = mode[0] == 'r' ? 0 : mode[0] == 'w' ? O_CREAT | O_TRUNC : O_CREAT; \
         const bool makes = rl_open_path(HERE, path, flags, RL_CALLER);                       \
-        FILE *stream = real_##name()(path, mode);                                            \
+        FILE *stream = REAL_AT(name, #name)(path, mode);                                     \
         if (stream) opened(fileno(stream), makes);                                           \
         return stream;                                                                       \
     }
 OPENS_STREAM(fopen)
 OPENS_STREAM(fopen64)
 
-#define MAKES(name, parameters, arguments)   \
-    typedef int(*type_of_##name) parameters; \
-    REAL(type_of_##name, real_##name, #name) \
-    int name parameters { return rl_made_descriptor(real_##name() arguments); }
+#define MAKES(name, parameters, arguments) \
+    int name parameters { return rl_made_descriptor(REAL_AT(name, #name) arguments); }
 MAKES(dup, (int file), (file))
 MAKES(socket, (int domain, int type, int protocol), (domain, type, protocol))
 
-typedef int (*make_temporary)(char *);
-REAL(make_temporary, real_mkstemp, "mkstemp")
-int mkstemp(char *path) { return rl_made_file(real_mkstemp()(path)); }
+int mkstemp(char *path) { return rl_made_file(REAL(mkstemp)(path)); }
 
 #define MAKES_TWO(name, parameters, arguments, files)                                \
-    typedef int(*type_of_##name) parameters;                                         \
-    REAL(type_of_##name, real_##name, #name)                                         \
     int name parameters {                                                            \
-        const int result = real_##name() arguments;                                  \
+        const int result = REAL_AT(name, #name) arguments;                           \
         if (result == 0) rl_made_descriptor(files[0]), rl_made_descriptor(files[1]); \
         return result;                                                               \
     }

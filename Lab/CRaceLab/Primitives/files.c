@@ -73,15 +73,12 @@ static void use_set(uint64_t key, bool reads, rl_place place) {
         if (i != me->thread) use(rl_key(key, (uint64_t)i), RL_LOOKS, place);
 }
 
-typedef ssize_t (*read_link)(int, const char *, char *, size_t);
-REAL(read_link, real_readlinkat, "readlinkat")
-
 /// Returns whether the last name of a path, which starts at `start`, is a symbolic link. `to` is
 /// the path to which it leads.
 static bool follow(int folder, const char *path, size_t start, char to[PATH_MAX]) {
     const int saved = errno;
     char link[PATH_MAX];
-    const ssize_t size = real_readlinkat()(folder, path, link, sizeof link - 1);
+    const ssize_t size = REAL(readlinkat)(folder, path, link, sizeof link - 1);
     errno = saved;
     if (size <= 0) return false;
     link[size] = 0;

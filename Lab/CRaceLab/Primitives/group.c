@@ -22,18 +22,8 @@
 
 #include <unistd.h>
 
-typedef void (*on_group)(dispatch_object group);
-typedef intptr_t (*group_wait)(dispatch_object group, uint64_t timeout);
-typedef void (*group_work)(dispatch_object group, dispatch_object queue, void *work);
-typedef void (*group_work_f)(dispatch_object group, dispatch_object queue, void *context,
-                             function work);
-REAL(on_group, real_enter, "dispatch_group_enter")
-REAL(on_group, real_leave, "dispatch_group_leave")
-REAL(group_wait, real_wait, "dispatch_group_wait")
-REAL(group_work, real_notify, "dispatch_group_notify")
-REAL(group_work_f, real_notify_f, "dispatch_group_notify_f")
-REAL(group_work, real_group_async, "dispatch_group_async")
-REAL(group_work_f, real_group_async_f, "dispatch_group_async_f")
+intptr_t dispatch_group_wait(dispatch_object group, uint64_t timeout);
+void dispatch_group_leave(dispatch_object group);
 
 // MARK: - Operations
 
@@ -72,7 +62,7 @@ static circumstance circumstance_of(rl_place *place) {
 /// Starts counting a group on its first use in this run. `of_item`: it belongs to a work item.
 static void meet(dispatch_object group, bool of_item, rl_place place) {
     if (rl_is_counted(group)) return;
-    const bool is_empty = real_wait()(group, 0) == 0;
+    const bool is_empty = REAL(dispatch_group_wait)(group, 0) == 0;
     if (!is_empty && !of_item)
         rl_meet_outside("uses a group that was entered outside of the scenario", place);
     rl_count_unfinished(group, is_empty ? 0 : 1);
@@ -133,11 +123,8 @@ static void send_after(item *i, rl_place place) {
 
 // MARK: - Creating, entering and leaving groups
 
-typedef dispatch_object (*group_create)(void);
-REAL(group_create, real_group_create, "dispatch_group_create")
-
 dispatch_object dispatch_group_create(void) {
-    dispatch_object group = real_group_create()();
+    dispatch_object group = REAL(dispatch_group_create)();
     rl_made(group);
     // Its address may be that of an object that was freed during the setup.
     if (rl_is_of_lab() && rl_is_counted(group)) rl_count_unfinished(group, 0);
@@ -159,7 +146,7 @@ static void leave_group(dispatch_object group, rl_place place) {
         rl_point(&leave_once, group, place);
     // The real group was never entered, so this call crashes the process as it would outside the
     // lab.
-    if (rl_unfinished(group) < 0) real_leave()(group);
+    if (rl_unfinished(group) < 0) REAL(dispatch_group_leave)(group);
     if (rl_unfinished(group) != 0) return;
     notification *taken = take_notifications(group);
     for (notification *n = taken; n; n = n->next) rl_pass_on(n->item, group);
@@ -180,7 +167,7 @@ void dispatch_group_enter(dispatch_object group) {
             rl_meet_outside("enters a group while a global is made", place);
             return;
         case FOREIGN:
-            return real_enter()(group);
+            return REAL(dispatch_group_enter)(group);
     }
 }
 
@@ -207,7 +194,7 @@ void dispatch_group_leave(dispatch_object group) {
     // Dispatch makes this call last, as a tail call: then Dispatch's caller appears to make it.
     if (rl_is_of_lab() && (rl_is_of_item_in_hand(group) || !rl_is_under_test(place.pc))) {
         leave_group_of_item(group, place);
-        return real_leave()(group);
+        return REAL(dispatch_group_leave)(group);
     }
     switch (circumstance_of(&place)) {
         case IN_RUN:
@@ -218,16 +205,11 @@ void dispatch_group_leave(dispatch_object group) {
             rl_meet_outside("leaves a group while a global is made", place);
             return;
         case FOREIGN:
-            return real_leave()(group);
+            return REAL(dispatch_group_leave)(group);
     }
 }
 
 // MARK: - Waiting for work items
-
-typedef intptr_t (*block_wait)(void *block, uint64_t timeout);
-typedef void (*block_notify)(void *block, dispatch_object queue, void *work);
-REAL(block_wait, real_block_wait, "dispatch_block_wait")
-REAL(block_notify, real_block_notify, "dispatch_block_notify")
 
 intptr_t dispatch_block_wait(void *block, uint64_t timeout) {
     rl_place place = RL_CALLER;
@@ -236,7 +218,7 @@ intptr_t dispatch_block_wait(void *block, uint64_t timeout) {
     // The real function waits for the item's group through `dispatch_group_wait`. Afterwards, the
     // item must not run again.
     const bool is_in_run = rl_active && !rl_is_between_runs_here();
-    const intptr_t result = real_block_wait()(block, timeout);
+    const intptr_t result = REAL(dispatch_block_wait)(block, timeout);
     if (group && is_in_run) rl_did(me->thread, RL_ATOMIC_WRITE, (uintptr_t)block, true);
     return result;
 }
@@ -269,9 +251,9 @@ intptr_t dispatch_group_wait(dispatch_object group, uint64_t timeout) {
             return wait_between_runs(group, timeout);
         case UNSEEN:
             if (rl_is_counted(group)) return rl_unfinished(group) == 0 ? 0 : 1;
-            return real_wait()(group, timeout);
+            return REAL(dispatch_group_wait)(group, timeout);
         case FOREIGN:
-            return real_wait()(group, timeout);
+            return REAL(dispatch_group_wait)(group, timeout);
     }
     return 0;
 }
@@ -289,7 +271,7 @@ static void notify(dispatch_object group, item *i, rl_place place) {
 void dispatch_group_notify(dispatch_object group, dispatch_object queue, void *work) {
     const rl_place caller = RL_CALLER;
     rl_place place = caller;
-    if (!rl_is_sending(&place)) return real_notify()(group, queue, work);
+    if (!rl_is_sending(&place)) return REAL(dispatch_group_notify)(group, queue, work);
     meet(group, false, place);
     notify(group, rl_make_block_item(queue, work, false, place, caller), place);
 }
@@ -297,7 +279,7 @@ void dispatch_group_notify(dispatch_object group, dispatch_object queue, void *w
 void dispatch_group_notify_f(dispatch_object group, dispatch_object queue, void *context,
                              function work) {
     rl_place place = RL_CALLER;
-    if (!rl_is_sending(&place)) return real_notify_f()(group, queue, context, work);
+    if (!rl_is_sending(&place)) return REAL(dispatch_group_notify_f)(group, queue, context, work);
     meet(group, false, place);
     notify(group, rl_make_item(queue, (call){work, context}, place), place);
 }
@@ -306,7 +288,7 @@ void dispatch_block_notify(void *block, dispatch_object queue, void *work) {
     const rl_place caller = RL_CALLER;
     rl_place place = caller;
     dispatch_object group = rl_is_of_lab() ? rl_group_of_work_item(block) : NULL;
-    if (!group || !rl_is_sending(&place)) return real_block_notify()(block, queue, work);
+    if (!group || !rl_is_sending(&place)) return REAL(dispatch_block_notify)(block, queue, work);
     meet(group, true, place);
     notify(group, rl_make_block_item(queue, work, false, place, caller), place);
 }
@@ -326,14 +308,14 @@ static void send_in_group(dispatch_object group, item *i, rl_place place) {
 void dispatch_group_async(dispatch_object group, dispatch_object queue, void *work) {
     const rl_place caller = RL_CALLER;
     rl_place place = caller;
-    if (!rl_is_sending(&place)) return real_group_async()(group, queue, work);
+    if (!rl_is_sending(&place)) return REAL(dispatch_group_async)(group, queue, work);
     send_in_group(group, rl_make_block_item(queue, work, false, place, caller), place);
 }
 
 void dispatch_group_async_f(dispatch_object group, dispatch_object queue, void *context,
                             function work) {
     rl_place place = RL_CALLER;
-    if (!rl_is_sending(&place)) return real_group_async_f()(group, queue, context, work);
+    if (!rl_is_sending(&place)) return REAL(dispatch_group_async_f)(group, queue, context, work);
     send_in_group(group, rl_make_item(queue, (call){work, context}, place), place);
 }
 

@@ -168,29 +168,22 @@ typedef struct {
     void *proceed, *lent;
 } yielded;
 
-typedef SWIFT_FUNCTION void (*get)(RESULT, const void *, const void *);
-typedef SWIFT_FUNCTION void (*set)(const void *, const void *, const void *);
-typedef SWIFT_FUNCTION yielded (*lend)(void *, const void *, const void *);
-
 #define GET(name)                                                                     \
-    REAL(get, real_##name, #name)                                                     \
     SWIFT_FUNCTION void name(RESULT result, const void *root, const void *key_path) { \
         LISTEN(root, key_path, false, false);                                         \
-        real_##name()(result, root, key_path);                                        \
+        REAL(name)(result, root, key_path);                                           \
     }
 
 #define SET(name)                                                                         \
-    REAL(set, real_##name, #name)                                                         \
     SWIFT_FUNCTION void name(const void *root, const void *key_path, const void *value) { \
         LISTEN(root, key_path, true, false);                                              \
-        real_##name()(root, key_path, value);                                             \
+        REAL(name)(root, key_path, value);                                                \
     }
 
 #define LEND(name, modifies)                                                            \
-    REAL(lend, real_##name, #name)                                                      \
     SWIFT_FUNCTION yielded name(void *buffer, const void *root, const void *key_path) { \
         LISTEN(root, key_path, modifies, true);                                         \
-        return real_##name()(buffer, root, key_path);                                   \
+        return REAL(name)(buffer, root, key_path);                                      \
     }
 
 GET(swift_getAtKeyPath)

@@ -16,30 +16,23 @@ static bool is_main(dispatch_object queue) { return rl_kind_of_queue(queue) == M
 
 // MARK: - Foundation
 
-typedef bool (*ask)(void);
-REAL(ask, real_is_main_thread, "_CFIsMainThread")
-
 bool _CFIsMainThread(void) {
-    return rl_is_of_lab() ? rl_stands_for_main_thread() : real_is_main_thread()();
+    return rl_is_of_lab() ? rl_stands_for_main_thread() : REAL(_CFIsMainThread)();
 }
 
 // MARK: - Dispatch, which Swift's own checks call
 
-typedef void (*assert_queue)(dispatch_object);
-REAL(assert_queue, real_assert, "dispatch_assert_queue")
-REAL(assert_queue, real_assert_barrier, "dispatch_assert_queue_barrier")
-REAL(assert_queue, real_assert_not, "dispatch_assert_queue_not")
-
 void dispatch_assert_queue(dispatch_object queue) {
-    if (!rl_stands_for_main_thread() || !is_main(queue)) real_assert()(queue);
+    if (!rl_stands_for_main_thread() || !is_main(queue)) REAL(dispatch_assert_queue)(queue);
 }
 
 void dispatch_assert_queue_barrier(dispatch_object queue) {
-    if (!rl_stands_for_main_thread() || !is_main(queue)) real_assert_barrier()(queue);
+    if (!rl_stands_for_main_thread() || !is_main(queue)) REAL(dispatch_assert_queue_barrier)(queue);
 }
 
 void dispatch_assert_queue_not(dispatch_object queue) {
-    if (!rl_stands_for_main_thread() || !is_main(queue)) return real_assert_not()(queue);
+    if (!rl_stands_for_main_thread() || !is_main(queue))
+        return REAL(dispatch_assert_queue_not)(queue);
     fputs("BUG IN CLIENT OF LIBDISPATCH: Assertion failed: Block was not expected to execute on "
           "queue [com.apple.main-thread]\n",
           stderr);

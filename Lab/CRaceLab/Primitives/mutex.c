@@ -63,11 +63,6 @@ static const rl_operation try_mutex = {
 SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle) __asm__(LOCK_SLOW);
 SWIFT_FUNCTION bool rl_mutex_try_lock(SWIFT_SELF void *handle) __asm__(TRY_LOCK_SLOW);
 
-typedef SWIFT_FUNCTION void (*lock_slow)(uint32_t, SWIFT_SELF void *);
-typedef SWIFT_FUNCTION bool (*try_lock_slow)(SWIFT_SELF void *);
-REAL(lock_slow, real_lock_slow, LOCK_SLOW)
-REAL(try_lock_slow, real_try_lock_slow, TRY_LOCK_SLOW)
-
 // The lab may not see the release. The compiler outlines it into a function; every module has a
 // copy, and the linker keeps one, perhaps from a module that is compiled without calls for atomics.
 // So the engine inspects the word instead of intercepting the release.
@@ -93,11 +88,11 @@ SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle) {
         rl_point(&take_mutex, handle, rl_place_in_source(RL_CALLER));
         if (take(handle)) return;
     }
-    real_lock_slow()(number, handle);
+    REAL_AT(rl_mutex_lock, LOCK_SLOW)(number, handle);
 }
 
 SWIFT_FUNCTION bool rl_mutex_try_lock(SWIFT_SELF void *handle) {
-    if (!rl_sees(RL_MUTEX, RL_CALLER)) return real_try_lock_slow()(handle);
+    if (!rl_sees(RL_MUTEX, RL_CALLER)) return REAL_AT(rl_mutex_try_lock, TRY_LOCK_SLOW)(handle);
     uint32_t step = rl_point(&try_mutex, handle, rl_place_in_source(RL_CALLER));
     return rl_got_it(step) && take(handle);
 }
@@ -126,25 +121,20 @@ bool rl_is_mutex_exchange(volatile uint32_t *word, uint32_t expected, uint32_t d
 #elif defined(__APPLE__)
 
 // On Apple platforms, `Mutex` is an `os_unfair_lock`; function calls take and release it.
-typedef void (*unfair)(os_unfair_lock_t);
-typedef bool (*unfair_try)(os_unfair_lock_t);
-REAL(unfair, real_unfair_lock, "os_unfair_lock_lock")
-REAL(unfair_try, real_unfair_try_lock, "os_unfair_lock_trylock")
-REAL(unfair, real_unfair_unlock, "os_unfair_lock_unlock")
 
 void os_unfair_lock_lock(os_unfair_lock_t lock) {
     if (rl_active) rl_point(&take_mutex, lock, rl_place_in_source(RL_CALLER));
-    real_unfair_lock()(lock);
+    REAL(os_unfair_lock_lock)(lock);
 }
 
 bool os_unfair_lock_trylock(os_unfair_lock_t lock) {
-    if (!rl_active) return real_unfair_try_lock()(lock);
+    if (!rl_active) return REAL(os_unfair_lock_trylock)(lock);
     uint32_t step = rl_point(&try_mutex, lock, rl_place_in_source(RL_CALLER));
-    return rl_got_it(step) && real_unfair_try_lock()(lock);
+    return rl_got_it(step) && REAL(os_unfair_lock_trylock)(lock);
 }
 
 void os_unfair_lock_unlock(os_unfair_lock_t lock) {
-    real_unfair_unlock()(lock);
+    REAL(os_unfair_lock_unlock)(lock);
     if (rl_active) rl_unlocked(lock);
 }
 
@@ -166,17 +156,10 @@ bool rl_is_mutex_exchange(volatile uint32_t *word, uint32_t expected, uint32_t d
 
 // Linux only: elsewhere a library is bound to the library that it was linked against.
 
-typedef int (*on_mutex)(pthread_mutex_t *);
-typedef int (*on_mutex_until)(pthread_mutex_t *, const struct timespec *);
-REAL(on_mutex, real_lock, "pthread_mutex_lock")
-REAL(on_mutex, real_trylock, "pthread_mutex_trylock")
-REAL(on_mutex, real_unlock, "pthread_mutex_unlock")
-REAL(on_mutex_until, real_timedlock, "pthread_mutex_timedlock")
-
 // The engine decides when a thread may take a lock. The thread then takes the real lock as well,
 // which keeps out threads that are not part of the scenario.
 
-static void release_mutex(void *mutex) { real_unlock()(mutex); }
+static void release_mutex(void *mutex) { REAL(pthread_mutex_unlock)(mutex); }
 
 static bool is_of_thread(const pthread_mutex_t *mutex) {
     const int kind = mutex->__data.__kind & 3;
@@ -184,8 +167,8 @@ static bool is_of_thread(const pthread_mutex_t *mutex) {
 }
 
 int rl_really_lock(pthread_mutex_t *mutex) {
-    int result = real_trylock()(mutex);
-    if (result == EBUSY) result = real_lock()(mutex);
+    int result = REAL(pthread_mutex_trylock)(mutex);
+    if (result == EBUSY) result = REAL(pthread_mutex_lock)(mutex);
     rl_holds(mutex, release_mutex, is_of_thread(mutex));
     return result;
 }
@@ -215,7 +198,7 @@ static bool asks_again(pthread_mutex_t *mutex, int *answer, rl_place place) {
         return true;
     }
     if (kind != PTHREAD_MUTEX_RECURSIVE_NP) return false;
-    *answer = real_lock()(mutex);
+    *answer = REAL(pthread_mutex_lock)(mutex);
     rl_took_again(mutex);
     return true;
 }
@@ -242,12 +225,12 @@ int pthread_mutex_lock(pthread_mutex_t *mutex) {
     if (rl_is_observing) rl_observer_locks(mutex, release_mutex);
     MUTEX_IS_LISTENED_TO(mutex, place);
     if (!is_listened_to) {
-        if (rl_finds_out_about_lock(mutex, place)) return real_lock()(mutex);
+        if (rl_finds_out_about_lock(mutex, place)) return REAL(pthread_mutex_lock)(mutex);
         if (rl_active && rl_is_lock_of_runtime(place))
             rl_runtime_locks(mutex, rl_is_lock_of_stream(place) && rl_sees(RL_STREAMS, place),
                              place);
         if (is_kept_mutex(mutex)) rl_judge_waits_forever(&take_mutex, mutex, place);
-        return real_lock()(mutex);
+        return REAL(pthread_mutex_lock)(mutex);
     }
     int answer;
     if (asks_again(mutex, &answer, place)) return answer;
@@ -257,7 +240,7 @@ int pthread_mutex_lock(pthread_mutex_t *mutex) {
 
 int pthread_mutex_trylock(pthread_mutex_t *mutex) {
     MUTEX_IS_LISTENED_TO(mutex, place);
-    if (!is_listened_to) return is_kept_mutex(mutex) ? EBUSY : real_trylock()(mutex);
+    if (!is_listened_to) return is_kept_mutex(mutex) ? EBUSY : REAL(pthread_mutex_trylock)(mutex);
     int answer;
     if (asks_again(mutex, &answer, place)) return answer == EDEADLK ? EBUSY : answer;
     uint32_t step = rl_point(&try_mutex, mutex, place);
@@ -266,7 +249,8 @@ int pthread_mutex_trylock(pthread_mutex_t *mutex) {
 
 int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until) {
     MUTEX_IS_LISTENED_TO(mutex, place);
-    if (!is_listened_to) return is_kept_mutex(mutex) ? ETIMEDOUT : real_timedlock()(mutex, until);
+    if (!is_listened_to)
+        return is_kept_mutex(mutex) ? ETIMEDOUT : REAL(pthread_mutex_timedlock)(mutex, until);
     int answer;
     if (asks_again(mutex, &answer, place)) return answer;
     const uint32_t step = rl_has_come(CLOCK_REALTIME, until)
@@ -276,8 +260,8 @@ int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until
 }
 
 bool rl_is_free(pthread_mutex_t *mutex) {
-    if (rl_is_held(mutex) || real_trylock()(mutex) != 0) return false;
-    real_unlock()(mutex);
+    if (rl_is_held(mutex) || REAL(pthread_mutex_trylock)(mutex) != 0) return false;
+    REAL(pthread_mutex_unlock)(mutex);
     return true;
 }
 
@@ -290,7 +274,7 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex) {
     }
     if (is_listened_to && rl_is_held_elsewhere(mutex))
         rl_is_misused(RL_RELEASED_FOREIGN_LOCK, place);
-    int result = real_unlock()(mutex);
+    int result = REAL(pthread_mutex_unlock)(mutex);
     if (is_listened_to && result == 0) rl_unlocked(mutex);
     if (rl_active && !is_listened_to && rl_is_lock_of_runtime(place)) rl_runtime_unlocks(mutex);
     return result;
@@ -306,30 +290,23 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex) {
 // instrument. It would report a race between two threads that the lock orders. These functions tell
 // it about the acquire and the release.
 
-#include <dlfcn.h>
-#include <stdbool.h>
-#include <stdint.h>
-
 extern void __tsan_acquire(void *address);
 extern void __tsan_release(void *address);
 
 #define LOCK_SLOW "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
 #define UNLOCK_SLOW "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
 
-typedef SWIFT_FUNCTION void (*lock_slow)(uint32_t, SWIFT_SELF void *);
-typedef SWIFT_FUNCTION void (*unlock_slow)(SWIFT_SELF void *);
-
 SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle) __asm__(LOCK_SLOW);
 SWIFT_FUNCTION void rl_mutex_unlock(SWIFT_SELF void *handle) __asm__(UNLOCK_SLOW);
 
 SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle) {
-    ((lock_slow)dlsym(RTLD_NEXT, LOCK_SLOW))(number, handle);
+    REAL_AT(rl_mutex_lock, LOCK_SLOW)(number, handle);
     __tsan_acquire(handle);
 }
 
 SWIFT_FUNCTION void rl_mutex_unlock(SWIFT_SELF void *handle) {
     __tsan_release(handle);
-    ((unlock_slow)dlsym(RTLD_NEXT, UNLOCK_SLOW))(handle);
+    REAL_AT(rl_mutex_unlock, UNLOCK_SLOW)(handle);
 }
 
 #endif

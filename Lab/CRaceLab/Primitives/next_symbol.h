@@ -14,21 +14,21 @@
 #define ASYNC_FUNCTION __attribute__((swiftasynccall))
 #define ASYNC_CONTEXT __attribute__((swift_async_context))
 
-/// The next definition of a symbol: the one that would be called without the lab.
-#define REAL(type, name, symbol)                                        \
-    static type name##_real;                                            \
-    static type name(void) {                                            \
-        if (!name##_real) name##_real = (type)dlsym(RTLD_NEXT, symbol); \
-        return name##_real;                                             \
-    }
+/// The next definition of a function's symbol: the one that would be called without the lab.
+#define REAL(function) REAL_AT(function, #function)
+/// The same for a function whose name in C is not the symbol.
+#define REAL_AT(function, symbol)                                          \
+    ({                                                                     \
+        static __typeof__(&function) real;                                 \
+        if (!real) real = (__typeof__(&function))dlsym(RTLD_NEXT, symbol); \
+        real;                                                              \
+    })
 
 /// Replaces a function: does `first`, and calls it.
 #define REPLACES(type, name, parameters, arguments, first) \
-    typedef type(*type_of_##name) parameters;              \
-    REAL(type_of_##name, real_##name, #name)               \
     type name parameters {                                 \
         first;                                             \
-        return real_##name() arguments;                    \
+        return REAL_AT(name, #name) arguments;             \
     }
 
 #endif

@@ -19,20 +19,17 @@
 typedef struct {
     void *first, *second;
 } pair;
-typedef SWIFT_FUNCTION pair (*on_center)(intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t,
-                                         SWIFT_SELF void *);
 
 #define CENTER "$s20FoundationEssentials18NotificationCenterC0A0E"
 #define IS_STEP_OF_CENTER(operation, name, symbol)                                          \
     SWIFT_FUNCTION pair rl_center_##name(intptr_t a, intptr_t b, intptr_t c, intptr_t d,    \
                                          intptr_t e, intptr_t f,                            \
                                          SWIFT_SELF void *center) __asm__(CENTER symbol);   \
-    REAL(on_center, real_##name, CENTER symbol)                                             \
     SWIFT_FUNCTION pair rl_center_##name(intptr_t a, intptr_t b, intptr_t c, intptr_t d,    \
                                          intptr_t e, intptr_t f, SWIFT_SELF void *center) { \
         IS_LISTENED_TO(place);                                                              \
         if (is_listened_to) rl_point(&operation, center, place);                            \
-        return real_##name()(a, b, c, d, e, f, center);                                     \
+        return REAL_AT(rl_center_##name, CENTER symbol)(a, b, c, d, e, f, center);          \
     }
 
 IS_STEP_OF_CENTER(read_guarded, post, "4postyyAD0C0VF")

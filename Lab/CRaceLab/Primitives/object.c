@@ -12,11 +12,8 @@ static bool is_class(const void *type) {
     return kind == 0 || kind > 0x7FF;
 }
 
-typedef void *(*allocate)(const void *type, size_t size, size_t alignment_mask);
-REAL(allocate, real_allocate, "swift_allocObject")
-
 void *swift_allocObject(const void *type, size_t size, size_t alignment_mask) {
-    void *object = real_allocate()(type, size, alignment_mask);
+    void *object = REAL(swift_allocObject)(type, size, alignment_mask);
     if (is_class(type)) rl_note_object(object, size, type, RL_CALLER);
     return object;
 }

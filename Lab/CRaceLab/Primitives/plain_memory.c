@@ -285,9 +285,6 @@ static void doubt_race(rl_place place) {
 static _Thread_local uint64_t heard;
 uint64_t rl_heard(void) { return heard; }
 
-typedef void (*begin_access)(void *, void *, uintptr_t, void *);
-REAL(begin_access, real_begin_access, "swift_beginAccess")
-
 /// In `flags`: the access may last, and `swift_endAccess` ends it.
 enum { IS_TRACKED = 0x20 };
 
@@ -312,26 +309,20 @@ void swift_beginAccess(void *address, void *buffer, uintptr_t flags, void *pc) {
         if (flags & IS_TRACKED && rl_sees(RL_LASTING_ACCESSES, place))
             begin_lasting_access(address, buffer, modifies, place.pc);
     }
-    real_begin_access()(address, buffer, flags, pc);
+    REAL(swift_beginAccess)(address, buffer, flags, pc);
 }
-
-typedef void (*end_access)(void *);
-REAL(end_access, real_end_access, "swift_endAccess")
 
 /// Debug code calls this at the end of an access that is tracked.
 void swift_endAccess(void *buffer) {
     if (rl_active) end_lasting_access(buffer, RL_CALLER.pc);
-    real_end_access()(buffer);
+    REAL(swift_endAccess)(buffer);
 }
-
-typedef void (*once)(void *, void (*)(void *), void *);
-REAL(once, real_once, "swift_once")
 
 /// Ignores the initializer. It runs once per process, not once per run, so the first run would
 /// otherwise differ from all others.
 void swift_once(void *predicate, void (*function)(void *), void *context) {
     rl_ignore();
-    real_once()(predicate, function, context);
+    REAL(swift_once)(predicate, function, context);
     rl_attend();
 }
 

@@ -22,27 +22,18 @@
 #include <stdarg.h>
 #include <time.h>
 
-typedef int (*on_semaphore)(sem_t *);
-typedef int (*wait_until)(sem_t *, const struct timespec *);
-typedef int (*wait_on_clock)(sem_t *, clockid_t, const struct timespec *);
-REAL(on_semaphore, real_wait, "sem_wait")
-REAL(on_semaphore, real_trywait, "sem_trywait")
-REAL(on_semaphore, real_post, "sem_post")
-REAL(wait_until, real_timedwait, "sem_timedwait")
-REAL(wait_on_clock, real_clockwait, "sem_clockwait")
-
 static const char shared[] = "uses a POSIX semaphore that has a name, or that processes share";
 
 static void change(void *semaphore, int64_t by) {
-    for (; by > 0; by--) real_post()(semaphore);
-    for (; by < 0; by++) real_trywait()(semaphore);
+    for (; by > 0; by--) REAL(sem_post)(semaphore);
+    for (; by < 0; by++) REAL(sem_trywait)(semaphore);
 }
 
 /// Starts counting a semaphore on its first use in this run.
 static void meet(sem_t *semaphore) {
     if (rl_knows_count(semaphore)) return;
     int count = 0;
-    while (real_trywait()(semaphore) == 0) count++;
+    while (REAL(sem_trywait)(semaphore) == 0) count++;
     change(semaphore, count);
     rl_set_count(semaphore, count, change);
 }
@@ -68,20 +59,14 @@ static int result(uint32_t step, int error) {
 
 // MARK: - Making a semaphore
 
-typedef int (*make)(sem_t *, int, unsigned);
-REAL(make, real_init, "sem_init")
-
 int sem_init(sem_t *semaphore, int is_shared, unsigned count) {
-    const int result = real_init()(semaphore, is_shared, count);
+    const int result = REAL(sem_init)(semaphore, is_shared, count);
     if (result != 0 || !rl_is_of_lab()) return result;
     rl_made(semaphore);
     // Its address may be that of a semaphore that this run has known.
     if (rl_knows_count(semaphore)) rl_set_count(semaphore, count, change);
     return result;
 }
-
-typedef sem_t *(*open_named)(const char *, int, ...);
-REAL(open_named, real_open, "sem_open")
 
 sem_t *sem_open(const char *name, int flags, ...) {
     const rl_place place = RL_CALLER;
@@ -90,7 +75,7 @@ sem_t *sem_open(const char *name, int flags, ...) {
     const unsigned mode = va_arg(rest, unsigned), count = va_arg(rest, unsigned);
     va_end(rest);
     if (rl_is_of_lab() && rl_is_of_program(place.pc)) rl_meet_outside(shared, place);
-    return real_open()(name, flags, mode, count);
+    return REAL(sem_open)(name, flags, mode, count);
 }
 
 // MARK: - Waiting
@@ -102,15 +87,15 @@ int sem_wait(sem_t *semaphore) {
     }
     // Runs work that was sent to queues and not yet done: it may signal the semaphore.
     while (rl_is_between_runs_here() && rl_is_of_program(place.pc)) {
-        if (real_trywait()(semaphore) == 0) return 0;
+        if (REAL(sem_trywait)(semaphore) == 0) return 0;
         if (!rl_do_waiting_work()) break;
     }
-    return real_wait()(semaphore);
+    return REAL(sem_wait)(semaphore);
 }
 
 int sem_trywait(sem_t *semaphore) {
     const rl_place place = RL_CALLER;
-    if (!is_by_program(semaphore, place)) return real_trywait()(semaphore);
+    if (!is_by_program(semaphore, place)) return REAL(sem_trywait)(semaphore);
     return result(rl_point(&rl_try_to_acquire, semaphore, place), EAGAIN);
 }
 
@@ -123,13 +108,13 @@ static int wait_until_moment(sem_t *semaphore, clockid_t clock, const struct tim
 
 int sem_timedwait(sem_t *semaphore, const struct timespec *until) {
     const rl_place place = RL_CALLER;
-    if (!is_by_program(semaphore, place)) return real_timedwait()(semaphore, until);
+    if (!is_by_program(semaphore, place)) return REAL(sem_timedwait)(semaphore, until);
     return wait_until_moment(semaphore, CLOCK_REALTIME, until, place);
 }
 
 int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until) {
     const rl_place place = RL_CALLER;
-    if (!is_by_program(semaphore, place)) return real_clockwait()(semaphore, clock, until);
+    if (!is_by_program(semaphore, place)) return REAL(sem_clockwait)(semaphore, clock, until);
     return wait_until_moment(semaphore, clock, until, place);
 }
 
@@ -140,23 +125,18 @@ static const rl_operation read_count = {.kind = RL_ATOMIC_READ};
 
 int sem_post(sem_t *semaphore) {
     const rl_place place = RL_CALLER;
-    if (!is_by_program(semaphore, place)) return real_post()(semaphore);
+    if (!is_by_program(semaphore, place)) return REAL(sem_post)(semaphore);
     rl_point(&rl_signal, semaphore, place);
     return 0;
 }
 
-typedef int (*get_value)(sem_t *, int *);
-REAL(get_value, real_getvalue, "sem_getvalue")
-
 int sem_getvalue(sem_t *semaphore, int *value) {
     const rl_place place = RL_CALLER;
-    if (!is_by_program(semaphore, place)) return real_getvalue()(semaphore, value);
+    if (!is_by_program(semaphore, place)) return REAL(sem_getvalue)(semaphore, value);
     rl_point(&read_count, semaphore, place);
     *value = (int)rl_lock_at((uintptr_t)semaphore)->count;
     return 0;
 }
-
-REAL(on_semaphore, real_destroy, "sem_destroy")
 
 int sem_destroy(sem_t *semaphore) {
     const rl_place place = RL_CALLER;
@@ -166,7 +146,7 @@ int sem_destroy(sem_t *semaphore) {
         rl_point(&destroy, semaphore, place);
         rl_lock_at((uintptr_t)semaphore)->change = NULL;
     }
-    return real_destroy()(semaphore);
+    return REAL(sem_destroy)(semaphore);
 }
 
 #endif

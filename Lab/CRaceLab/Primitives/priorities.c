@@ -44,8 +44,6 @@ void rl_leaves_actor(uintptr_t actor) {
 
 #define CURRENT_PRIORITY "$sScTss5NeverORszABRs_rlE15currentPriorityScPvgZ"
 
-typedef SWIFT_FUNCTION uint8_t (*get_priority)(void);
-REAL(get_priority, real_priority, CURRENT_PRIORITY)
 SWIFT_FUNCTION uint8_t rl_current_priority(void) __asm__(CURRENT_PRIORITY);
 
 /// `Task.currentPriority`. It rises when a more urgent task waits for this one, which is no step.
@@ -55,7 +53,7 @@ SWIFT_FUNCTION uint8_t rl_current_priority(void) {
     if (is_of_task && (lab.scenario->has_priorities || differs_from_others(my_thread())))
         rl_meet_outside("reads its priority, which rises when a more urgent task waits for it",
                         rl_place_in_source(place));
-    return real_priority()();
+    return REAL_AT(rl_current_priority, CURRENT_PRIORITY)();
 }
 
 #endif

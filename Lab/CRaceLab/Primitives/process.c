@@ -25,11 +25,9 @@ static rl_place place_of_call(rl_place place) {
 }
 
 #define ENDS(name)                                                                             \
-    typedef void (*ends_by_##name)(int);                                                       \
-    REAL(ends_by_##name, real_##name, #name)                                                   \
     _Noreturn void name(int status) {                                                          \
         if (rl_would_end_exploration()) rl_end_early(#name, status, place_of_call(RL_CALLER)); \
-        real_##name()(status);                                                                 \
+        REAL(name)(status);                                                                    \
         __builtin_unreachable();                                                               \
     }
 
@@ -62,38 +60,29 @@ static bool is_found(const char *name) {
 #define BECOMES(name, found, place) \
     if (rl_would_end_exploration() && (found)) rl_end_early(name, 0, place_of_call(place))
 
-typedef int (*execute)(const char *, char *const *);
-typedef int (*execute_with)(const char *, char *const *, char *const *);
-typedef int (*execute_file)(int, char *const *, char *const *);
-REAL(execute, real_execv, "execv")
-REAL(execute, real_execvp, "execvp")
-REAL(execute_with, real_execve, "execve")
-REAL(execute_with, real_execvpe, "execvpe")
-REAL(execute_file, real_fexecve, "fexecve")
-
 int execv(const char *path, char *const *arguments) {
     BECOMES("execv", can_be_run(path), RL_CALLER);
-    return real_execv()(path, arguments);
+    return REAL(execv)(path, arguments);
 }
 
 int execve(const char *path, char *const *arguments, char *const *environment) {
     BECOMES("execve", can_be_run(path), RL_CALLER);
-    return real_execve()(path, arguments, environment);
+    return REAL(execve)(path, arguments, environment);
 }
 
 int execvp(const char *name, char *const *arguments) {
     BECOMES("execvp", is_found(name), RL_CALLER);
-    return real_execvp()(name, arguments);
+    return REAL(execvp)(name, arguments);
 }
 
 int execvpe(const char *name, char *const *arguments, char *const *environment) {
     BECOMES("execvpe", is_found(name), RL_CALLER);
-    return real_execvpe()(name, arguments, environment);
+    return REAL(execvpe)(name, arguments, environment);
 }
 
 int fexecve(int file, char *const *arguments, char *const *environment) {
     BECOMES("fexecve", true, RL_CALLER);
-    return real_fexecve()(file, arguments, environment);
+    return REAL(fexecve)(file, arguments, environment);
 }
 
 // The arguments of these end with NULL; in `execle` the environment follows.
@@ -111,14 +100,14 @@ int execl(const char *path, const char *first, ...) {
     BECOMES("execl", can_be_run(path), RL_CALLER);
     COLLECT(first);
     va_end(rest);
-    return real_execv()(path, arguments);
+    return REAL(execv)(path, arguments);
 }
 
 int execlp(const char *name, const char *first, ...) {
     BECOMES("execlp", is_found(name), RL_CALLER);
     COLLECT(first);
     va_end(rest);
-    return real_execvp()(name, arguments);
+    return REAL(execvp)(name, arguments);
 }
 
 int execle(const char *path, const char *first, ...) {
@@ -126,7 +115,7 @@ int execle(const char *path, const char *first, ...) {
     COLLECT(first);
     char *const *environment = va_arg(rest, char *const *);
     va_end(rest);
-    return real_execve()(path, arguments, environment);
+    return REAL(execve)(path, arguments, environment);
 }
 
 #endif

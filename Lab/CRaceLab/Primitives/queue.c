@@ -22,19 +22,12 @@
 #include <stdatomic.h>
 #include <string.h>
 
+extern void dispatch_queue_set_specific(dispatch_object, const void *, void *, function);
+extern void *dispatch_queue_get_specific(dispatch_object, const void *);
+extern const char *dispatch_queue_get_label(dispatch_object);
+
 // A queue does not reveal whether it is serial or concurrent. So concurrent queues are marked when
 // they are created, and the attributes that make a queue concurrent are remembered.
-
-typedef dispatch_object (*queue_create)(const char *, dispatch_object);
-typedef dispatch_object (*queue_create_with_target)(const char *, dispatch_object, dispatch_object);
-typedef dispatch_object (*global_queue)(intptr_t, uintptr_t);
-typedef void (*set_specific)(dispatch_object, const void *, void *, function);
-typedef void *(*get_specific)(dispatch_object, const void *);
-REAL(queue_create, real_create, "dispatch_queue_create")
-REAL(queue_create_with_target, real_create_with_target, "dispatch_queue_create_with_target")
-REAL(global_queue, real_global_queue, "dispatch_get_global_queue")
-REAL(set_specific, real_set_specific, "dispatch_queue_set_specific")
-REAL(get_specific, real_get_specific, "dispatch_queue_get_specific")
 
 /// An entry of a list of objects that live as long as the process.
 typedef struct member {
@@ -70,31 +63,20 @@ static dispatch_object derived(dispatch_object attribute, dispatch_object from) 
     return attribute;
 }
 
-#define DERIVE1(name)                                                \
-    dispatch_object name(dispatch_object from) {                     \
-        typedef dispatch_object (*make)(dispatch_object);            \
-        return derived(((make)dlsym(RTLD_NEXT, #name))(from), from); \
-    }
-#define DERIVE2(name, type)                                             \
-    dispatch_object name(dispatch_object from, type a) {                \
-        typedef dispatch_object (*make)(dispatch_object, type);         \
-        return derived(((make)dlsym(RTLD_NEXT, #name))(from, a), from); \
-    }
-#define DERIVE3(name, type1, type2)                                        \
-    dispatch_object name(dispatch_object from, type1 a, type2 b) {         \
-        typedef dispatch_object (*make)(dispatch_object, type1, type2);    \
-        return derived(((make)dlsym(RTLD_NEXT, #name))(from, a, b), from); \
-    }
+#define DERIVES(name, parameters, arguments) \
+    dispatch_object name parameters { return derived(REAL(name) arguments, from); }
 
-DERIVE1(dispatch_queue_attr_make_initially_inactive)
-DERIVE2(dispatch_queue_attr_make_with_autorelease_frequency, unsigned long)
-DERIVE3(dispatch_queue_attr_make_with_qos_class, unsigned, int)
+DERIVES(dispatch_queue_attr_make_initially_inactive, (dispatch_object from), (from))
+DERIVES(dispatch_queue_attr_make_with_autorelease_frequency,
+        (dispatch_object from, unsigned long a), (from, a))
+DERIVES(dispatch_queue_attr_make_with_qos_class, (dispatch_object from, unsigned a, int b),
+        (from, a, b))
 
 static const char mark_of_concurrent;
 
 static dispatch_object marked(dispatch_object queue, dispatch_object attribute) {
-    if (queue && is_concurrent_attribute(attribute))
-        real_set_specific()(queue, &mark_of_concurrent, (void *)&mark_of_concurrent, NULL);
+    if (queue && is_concurrent_attribute(attribute)) REAL(dispatch_queue_set_specific)
+    (queue, &mark_of_concurrent, (void *)&mark_of_concurrent, NULL);
     return queue;
 }
 
@@ -106,26 +88,23 @@ static void note_target(dispatch_object target, rl_place place) {
     rl_meet_outside("gives a queue another one as its target", place);
 }
 
-typedef void (*set_target)(dispatch_object, dispatch_object);
-REAL(set_target, real_set_target, "dispatch_set_target_queue")
-
 void dispatch_set_target_queue(dispatch_object queue, dispatch_object target) {
     note_target(target, RL_CALLER);
-    real_set_target()(queue, target);
+    REAL(dispatch_set_target_queue)(queue, target);
 }
 
 dispatch_object dispatch_queue_create(const char *label, dispatch_object attribute) {
-    return marked(real_create()(label, attribute), attribute);
+    return marked(REAL(dispatch_queue_create)(label, attribute), attribute);
 }
 
 dispatch_object dispatch_queue_create_with_target(const char *label, dispatch_object attribute,
                                                   dispatch_object target) {
     note_target(target, RL_CALLER);
-    return marked(real_create_with_target()(label, attribute, target), attribute);
+    return marked(REAL(dispatch_queue_create_with_target)(label, attribute, target), attribute);
 }
 
 dispatch_object dispatch_get_global_queue(intptr_t identifier, uintptr_t flags) {
-    dispatch_object queue = real_global_queue()(identifier, flags);
+    dispatch_object queue = REAL(dispatch_get_global_queue)(identifier, flags);
     insert(&global_queues, queue);
     return queue;
 }
@@ -135,7 +114,7 @@ queue_kind rl_kind_of_queue(dispatch_object queue) {
     if (!main_queue) main_queue = dlsym(RTLD_DEFAULT, "_dispatch_main_q");
     if (queue == main_queue) return MAIN;
     if (contains(&global_queues, queue)) return GLOBAL;
-    return real_get_specific()(queue, &mark_of_concurrent) ? CONCURRENT : SERIAL;
+    return REAL(dispatch_queue_get_specific)(queue, &mark_of_concurrent) ? CONCURRENT : SERIAL;
 }
 
 // MARK: - The line
@@ -205,12 +184,9 @@ static void have_share_of_queue(int index, thread *t, uint32_t step) {
 static bool can_take_alone(const thread *t) { return rl_is_unowned(t) && !is_in_line(t); }
 static bool can_share(const thread *t) { return rl_has_no_writer(t) && !is_in_line(t); }
 
-typedef const char *(*get_label)(dispatch_object);
-REAL(get_label, real_get_label, "dispatch_queue_get_label")
-
 /// The thread that waits keeps the queue alive.
 static const char *label_of_queue(const thread *t) {
-    return real_get_label()((dispatch_object)t->address);
+    return REAL(dispatch_queue_get_label)((dispatch_object)t->address);
 }
 
 static const rl_operation take_alone = {
@@ -239,9 +215,6 @@ static const rl_operation share_queue = {
 // waiting thread, as in Dispatch, and inside a real call, so that `dispatchPrecondition` and
 // `getSpecific` work.
 
-REAL(call_on, real_sync_f, "dispatch_sync_f")
-REAL(call_on, real_barrier_sync_f, "dispatch_barrier_sync_f")
-
 /// Lets Dispatch's function return even if the work is abandoned.
 static void make_call(void *context) {
     const call *c = context;
@@ -252,7 +225,7 @@ static void make_call(void *context) {
 }
 
 void rl_call_on_queue(dispatch_object queue, call c, bool barrier) {
-    (barrier ? real_barrier_sync_f() : real_sync_f())(queue, &c, make_call);
+    (barrier ? REAL(dispatch_barrier_sync_f) : REAL(dispatch_sync_f))(queue, &c, make_call);
     rl_continue_giving_up();
 }
 

@@ -21,11 +21,6 @@
 
 // MARK: - Running work on a queue, and waiting for it
 
-REAL(call_on, real_sync_f, "dispatch_sync_f")
-REAL(call_on, real_barrier_sync_f, "dispatch_barrier_sync_f")
-REAL(block_on, real_sync, "dispatch_sync")
-REAL(block_on, real_barrier_sync, "dispatch_barrier_sync")
-
 /// Work for the main queue runs on the main thread, even if another thread waits for it.
 static void wait_for_main_queue(dispatch_object queue, call c, rl_place place) {
     item *i = rl_make_item(queue, c, place);
@@ -79,36 +74,31 @@ void dispatch_sync(dispatch_object queue, void *work) {
     if (rl_is_observing) return rl_observe_on_queue(queue, (call){rl_call_block, work}, false);
     IS_LISTENED_TO(place);
     if (!has_run_block_on_queue(queue, work, false, is_listened_to, place, RL_CALLER))
-        real_sync()(queue, work);
+        REAL(dispatch_sync)(queue, work);
 }
 
 void dispatch_barrier_sync(dispatch_object queue, void *work) {
     if (rl_is_observing) return rl_observe_on_queue(queue, (call){rl_call_block, work}, true);
     IS_LISTENED_TO(place);
     if (!has_run_block_on_queue(queue, work, true, is_listened_to, place, RL_CALLER))
-        real_barrier_sync()(queue, work);
+        REAL(dispatch_barrier_sync)(queue, work);
 }
 
 void dispatch_sync_f(dispatch_object queue, void *context, function work) {
     if (rl_is_observing) return rl_observe_on_queue(queue, (call){work, context}, false);
     IS_LISTENED_TO(place);
     if (!has_run_on_queue(queue, (call){work, context}, false, is_listened_to, place))
-        real_sync_f()(queue, context, work);
+        REAL(dispatch_sync_f)(queue, context, work);
 }
 
 void dispatch_barrier_sync_f(dispatch_object queue, void *context, function work) {
     if (rl_is_observing) return rl_observe_on_queue(queue, (call){work, context}, true);
     IS_LISTENED_TO(place);
     if (!has_run_on_queue(queue, (call){work, context}, true, is_listened_to, place))
-        real_barrier_sync_f()(queue, context, work);
+        REAL(dispatch_barrier_sync_f)(queue, context, work);
 }
 
 // MARK: - Repeated work
-
-typedef void (*apply_on)(size_t, dispatch_object, void *);
-typedef void (*apply_f_on)(size_t, dispatch_object, void *, void (*)(void *, size_t));
-REAL(apply_on, real_apply, "dispatch_apply")
-REAL(apply_f_on, real_apply_f, "dispatch_apply_f")
 
 /// A block that takes a number.
 static void call_block_with(void *context, size_t number) {
@@ -160,39 +150,29 @@ static bool has_repeated(dispatch_object queue, repetition r, bool is_listened_t
 void dispatch_apply(size_t count, dispatch_object queue, void *work) {
     IS_LISTENED_TO(place);
     if (!has_repeated(queue, (repetition){count, call_block_with, work, place}, is_listened_to))
-        real_apply()(count, queue, work);
+        REAL(dispatch_apply)(count, queue, work);
 }
 
 void dispatch_apply_f(size_t count, dispatch_object queue, void *context,
                       void (*work)(void *context, size_t number)) {
     IS_LISTENED_TO(place);
     if (!has_repeated(queue, (repetition){count, work, context, place}, is_listened_to))
-        real_apply_f()(count, queue, context, work);
+        REAL(dispatch_apply_f)(count, queue, context, work);
 }
 
 // MARK: - Sending work
 
-REAL(block_on, real_async, "dispatch_async")
-REAL(block_on, real_barrier_async, "dispatch_barrier_async")
-REAL(call_on, real_async_f, "dispatch_async_f")
-REAL(call_on, real_barrier_async_f, "dispatch_barrier_async_f")
-
-typedef void (*after)(uint64_t when, dispatch_object queue, void *work);
-typedef void (*after_f)(uint64_t when, dispatch_object queue, void *context, function work);
-REAL(after, real_after, "dispatch_after")
-REAL(after_f, real_after_f, "dispatch_after_f")
-
 void dispatch_after(uint64_t when, dispatch_object queue, void *work) {
     const rl_place caller = RL_CALLER;
     rl_place place = caller;
-    if (!rl_is_sending(&place)) return real_after()(when, queue, work);
+    if (!rl_is_sending(&place)) return REAL(dispatch_after)(when, queue, work);
     rl_send_item_later(when, rl_make_block_item(queue, work, false, place, caller), place);
 }
 
 void dispatch_after_f(uint64_t when, dispatch_object queue, void *context, function work) {
     if (rl_is_of_runtime(work) && rl_delayed_job_passes(when, context, work)) return;
     rl_place place = RL_CALLER;
-    if (!rl_is_sending(&place)) return real_after_f()(when, queue, context, work);
+    if (!rl_is_sending(&place)) return REAL(dispatch_after_f)(when, queue, context, work);
     rl_send_item_later(when, rl_make_item(queue, (call){work, context}, place), place);
 }
 
@@ -215,22 +195,22 @@ static bool has_sent(dispatch_object queue, call c, bool barrier, rl_place calle
 }
 
 void dispatch_async(dispatch_object queue, void *work) {
-    if (!has_sent_block(queue, work, false, RL_CALLER)) real_async()(queue, work);
+    if (!has_sent_block(queue, work, false, RL_CALLER)) REAL(dispatch_async)(queue, work);
 }
 
 void dispatch_barrier_async(dispatch_object queue, void *work) {
-    if (!has_sent_block(queue, work, true, RL_CALLER)) real_barrier_async()(queue, work);
+    if (!has_sent_block(queue, work, true, RL_CALLER)) REAL(dispatch_barrier_async)(queue, work);
 }
 
 void dispatch_async_f(dispatch_object queue, void *context, function work) {
     if (rl_is_of_runtime(work) && rl_job_passes(queue, context, work, RL_CALLER)) return;
     if (!has_sent(queue, (call){work, context}, false, RL_CALLER))
-        real_async_f()(queue, context, work);
+        REAL(dispatch_async_f)(queue, context, work);
 }
 
 void dispatch_barrier_async_f(dispatch_object queue, void *context, function work) {
     if (!has_sent(queue, (call){work, context}, true, RL_CALLER))
-        real_barrier_async_f()(queue, context, work);
+        REAL(dispatch_barrier_async_f)(queue, context, work);
 }
 
 #endif

@@ -30,10 +30,8 @@
 
 #include <string.h>
 
-typedef void *(*block_copy)(const void *block);
-typedef void (*block_release)(const void *block);
-REAL(block_copy, real_block_copy, "_Block_copy")
-REAL(block_release, real_block_release, "_Block_release")
+extern void *_Block_copy(const void *block);
+extern void _Block_release(const void *block);
 
 item *rl_make_item(dispatch_object queue, call c, rl_place place) {
     item *i = rl_allocate(sizeof *i, "work for a queue");
@@ -44,7 +42,7 @@ item *rl_make_item(dispatch_object queue, call c, rl_place place) {
 
 item *rl_make_block_item(dispatch_object queue, void *block, bool barrier, rl_place place,
                          rl_place caller) {
-    item *i = rl_make_item(queue, (call){rl_call_block, real_block_copy()(block)}, place);
+    item *i = rl_make_item(queue, (call){rl_call_block, REAL(_Block_copy)(block)}, place);
     i->is_block = true;
     i->barrier = barrier || rl_is_barrier(i->call.context);
     i->is_known = rl_passes_work_item(i->call.context, caller);
@@ -52,7 +50,7 @@ item *rl_make_block_item(dispatch_object queue, void *block, bool barrier, rl_pl
 }
 
 void rl_discard_item(item *i) {
-    if (i->is_block) real_block_release()(i->call.context);
+    if (i->is_block) REAL(_Block_release)(i->call.context);
     if (i->group) dispatch_release(i->group);
     dispatch_release(i->queue);
     rl_discard_after_run(i);
@@ -68,7 +66,7 @@ static void do_work(void *context) {
         i->call.work == rl_call_block ? i->call.context : NULL, i->pc, i->is_known});
     i->call.work(i->call.context);
     rl_take_in_hand(before);
-    if (i->is_block) real_block_release()(i->call.context);
+    if (i->is_block) REAL(_Block_release)(i->call.context);
     i->is_block = false;
     if (i->when_done) i->when_done(i, place);
     if (i->is_waited_for) rl_finished(i);

@@ -20,9 +20,6 @@
 /// The standard library's generator, and what is built on it, call the system directly.
 long rl_call_system(long number, ...) __asm__("syscall");
 
-typedef long (*call_system)(long, ...);
-REAL(call_system, real_call_system, "syscall")
-
 long rl_call_system(long number, ...) {
     long a[6];
     va_list arguments;
@@ -35,22 +32,17 @@ long rl_call_system(long number, ...) {
     }
     if ((number == SYS_exit_group || number == SYS_exit) && rl_would_end_exploration())
         rl_end_early("syscall", (int)a[0], RL_CALLER);
-    return real_call_system()(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
-typedef ssize_t (*get_random)(void *, size_t, unsigned);
-typedef int (*get_entropy)(void *, size_t);
-REAL(get_random, real_getrandom, "getrandom")
-REAL(get_entropy, real_getentropy, "getentropy")
-
 ssize_t getrandom(void *memory, size_t size, unsigned flags) {
-    if (!rl_runs_scenario()) return real_getrandom()(memory, size, flags);
+    if (!rl_runs_scenario()) return REAL(getrandom)(memory, size, flags);
     rl_draw(memory, size);
     return (ssize_t)size;
 }
 
 int getentropy(void *memory, size_t size) {
-    if (!rl_runs_scenario()) return real_getentropy()(memory, size);
+    if (!rl_runs_scenario()) return REAL(getentropy)(memory, size);
     rl_draw(memory, size);
     return 0;
 }
@@ -62,12 +54,9 @@ static bool is_source(int file) {
            (minor(status.st_rdev) == 8 || minor(status.st_rdev) == 9);
 }
 
-typedef ssize_t (*read_file)(int, void *, size_t);
-REAL(read_file, real_read, "read")
-
 ssize_t read(int file, void *memory, size_t size) {
     rl_reads(file, RL_CALLER);
-    if (!rl_runs_scenario() || !is_source(file)) return real_read()(file, memory, size);
+    if (!rl_runs_scenario() || !is_source(file)) return REAL(read)(file, memory, size);
     rl_draw(memory, size);
     return (ssize_t)size;
 }
@@ -78,33 +67,18 @@ static uint64_t drawn(void) {
     return number;
 }
 
-typedef void (*fill)(void *, size_t);
-typedef uint32_t (*up_to)(uint32_t);
-typedef uint32_t (*whole)(void);
-typedef long (*positive)(void);
-typedef int (*small)(void);
-typedef double (*fraction)(void);
-REAL(fill, real_arc4random_buf, "arc4random_buf")
-REAL(up_to, real_arc4random_uniform, "arc4random_uniform")
-REAL(whole, real_arc4random, "arc4random")
-REAL(small, real_rand, "rand")
-REAL(positive, real_random, "random")
-REAL(positive, real_lrand48, "lrand48")
-REAL(positive, real_mrand48, "mrand48")
-REAL(fraction, real_drand48, "drand48")
-
 void arc4random_buf(void *memory, size_t size) {
     if (rl_runs_scenario()) return rl_draw(memory, size);
-    real_arc4random_buf()(memory, size);
+    REAL(arc4random_buf)(memory, size);
 }
 
 uint32_t arc4random_uniform(uint32_t limit) {
-    if (!rl_runs_scenario()) return real_arc4random_uniform()(limit);
+    if (!rl_runs_scenario()) return REAL(arc4random_uniform)(limit);
     return limit > 1 ? (uint32_t)(drawn() % limit) : 0;
 }
 
 #define DRAWS(type, name, value) \
-    type name(void) { return rl_runs_scenario() ? (type)(value) : real_##name()(); }
+    type name(void) { return rl_runs_scenario() ? (type)(value) : REAL(name)(); }
 
 DRAWS(uint32_t, arc4random, drawn())
 DRAWS(int, rand, drawn() & RAND_MAX)

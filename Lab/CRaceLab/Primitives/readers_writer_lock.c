@@ -22,11 +22,6 @@
 #include <pthread.h>
 
 typedef int (*on_rwlock)(pthread_rwlock_t *);
-REAL(on_rwlock, real_rdlock, "pthread_rwlock_rdlock")
-REAL(on_rwlock, real_tryrdlock, "pthread_rwlock_tryrdlock")
-REAL(on_rwlock, real_wrlock, "pthread_rwlock_wrlock")
-REAL(on_rwlock, real_trywrlock, "pthread_rwlock_trywrlock")
-REAL(on_rwlock, real_rwunlock, "pthread_rwlock_unlock")
 
 static const rl_operation write_lock = {
     .kind = RL_LOCK,
@@ -59,7 +54,7 @@ static const rl_operation try_read_lock = {
     .carry_out = rl_share,
 };
 
-static void release_rwlock(void *lock) { real_rwunlock()(lock); }
+static void release_rwlock(void *lock) { REAL(pthread_rwlock_unlock)(lock); }
 
 static int really(on_rwlock take, pthread_rwlock_t *lock) {
     int result = take(lock);
@@ -77,8 +72,9 @@ static void refuse_if_writers_go_first(const pthread_rwlock_t *lock, rl_place pl
 /// take it.
 static bool is_kept(pthread_rwlock_t *lock, bool shared) {
     if (!rl_is_between_runs_here() || !rl_is_held(lock)) return false;
-    const int result = (shared ? real_tryrdlock() : real_trywrlock())(lock);
-    if (result == 0) real_rwunlock()(lock);
+    const int result =
+        (shared ? REAL(pthread_rwlock_tryrdlock) : REAL(pthread_rwlock_trywrlock))(lock);
+    if (result == 0) REAL(pthread_rwlock_unlock)(lock);
     return result != 0;
 }
 
@@ -87,19 +83,19 @@ int pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
     IS_LISTENED_TO_ON(lock, place);
     if (!is_listened_to) {
         if (is_kept(lock, true)) rl_judge_waits_forever(&read_lock, lock, place);
-        return real_rdlock()(lock);
+        return REAL(pthread_rwlock_rdlock)(lock);
     }
     refuse_if_writers_go_first(lock, place);
     rl_point(&read_lock, lock, place);
-    return really(real_rdlock(), lock);
+    return really(REAL(pthread_rwlock_rdlock), lock);
 }
 
 int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock) {
     IS_LISTENED_TO_ON(lock, place);
-    if (!is_listened_to) return real_tryrdlock()(lock);
+    if (!is_listened_to) return REAL(pthread_rwlock_tryrdlock)(lock);
     refuse_if_writers_go_first(lock, place);
     uint32_t step = rl_point(&try_read_lock, lock, place);
-    return rl_got_it(step) ? really(real_rdlock(), lock) : EBUSY;
+    return rl_got_it(step) ? really(REAL(pthread_rwlock_rdlock), lock) : EBUSY;
 }
 
 int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
@@ -107,30 +103,30 @@ int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
     IS_LISTENED_TO_ON(lock, place);
     if (!is_listened_to) {
         if (is_kept(lock, false)) rl_judge_waits_forever(&write_lock, lock, place);
-        return real_wrlock()(lock);
+        return REAL(pthread_rwlock_wrlock)(lock);
     }
     rl_point(&write_lock, lock, place);
-    return really(real_wrlock(), lock);
+    return really(REAL(pthread_rwlock_wrlock), lock);
 }
 
 int pthread_rwlock_trywrlock(pthread_rwlock_t *lock) {
     IS_LISTENED_TO_ON(lock, place);
-    if (!is_listened_to) return real_trywrlock()(lock);
+    if (!is_listened_to) return REAL(pthread_rwlock_trywrlock)(lock);
     uint32_t step = rl_point(&try_write_lock, lock, place);
-    return rl_got_it(step) ? really(real_wrlock(), lock) : EBUSY;
+    return rl_got_it(step) ? really(REAL(pthread_rwlock_wrlock), lock) : EBUSY;
 }
 
 int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
     if (rl_is_observing) rl_observer_unlocks(lock);
     IS_LISTENED_TO_ON(lock, place);
-    if (is_listened_to && !rl_is_held(lock) && real_trywrlock()(lock) == 0) {
-        real_rwunlock()(lock);
+    if (is_listened_to && !rl_is_held(lock) && REAL(pthread_rwlock_trywrlock)(lock) == 0) {
+        REAL(pthread_rwlock_unlock)(lock);
         rl_is_misused(RL_RELEASED_FREE_LOCK, place);
         return EPERM;
     }
     if (is_listened_to && rl_is_held_elsewhere(lock))
         rl_is_misused(RL_RELEASED_FOREIGN_LOCK, place);
-    int result = real_rwunlock()(lock);
+    int result = REAL(pthread_rwlock_unlock)(lock);
     if (is_listened_to && result == 0) rl_unlocked(lock);
     return result;
 }

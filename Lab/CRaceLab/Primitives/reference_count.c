@@ -212,10 +212,6 @@ static bool sees(rl_family family, rl_place place) { return !rl_active || rl_see
 
 // MARK: - Weak and unowned references
 
-typedef void *(*on_weak_and_object)(void *reference, void *object);
-typedef void *(*on_weak)(void *reference);
-typedef void *(*on_two_weak)(void *to, void *from);
-
 /// A load belongs to the access to a property right before it. If that was one to something else,
 /// because a constant needs none, the load is a step of its own: another thread may release the
 /// object before it.
@@ -232,32 +228,29 @@ static const void *accessed(void) {
     return is_access ? (const void *)t->address : NULL;
 }
 
-#define FORMS_WEAK_REFERENCE(name)               \
-    REAL(on_weak_and_object, real_##name, #name) \
-    void *name(void *reference, void *object) {  \
-        rl_is_changed_by_runtime();              \
-        rl_refers_weakly(reference, object);     \
-        return real_##name()(reference, object); \
+#define FORMS_WEAK_REFERENCE(name)              \
+    void *name(void *reference, void *object) { \
+        rl_is_changed_by_runtime();             \
+        rl_refers_weakly(reference, object);    \
+        return REAL(name)(reference, object);   \
     }
 
 #define LOADS_WEAK_REFERENCE(name)                                       \
-    REAL(on_weak, real_##name, #name)                                    \
     void *name(void *reference) {                                        \
         if (sees(RL_WEAK_REFERENCES, RL_CALLER)) {                       \
             come_to_load(reference, accessed() == reference, RL_CALLER); \
             rl_looks_for(reference);                                     \
         }                                                                \
-        void *object = real_##name()(reference);                         \
+        void *object = REAL(name)(reference);                            \
         rl_has_counted(object, 1);                                       \
         return object;                                                   \
     }
 
 #define COPIES_WEAK_REFERENCE(name)         \
-    REAL(on_two_weak, real_##name, #name)   \
     void *name(void *to, void *from) {      \
         rl_is_changed_by_runtime();         \
         rl_copies_weak_reference(to, from); \
-        return real_##name()(to, from);     \
+        return REAL(name)(to, from);        \
     }
 
 FORMS_WEAK_REFERENCE(swift_weakInit)
@@ -269,8 +262,6 @@ COPIES_WEAK_REFERENCE(swift_weakCopyAssign)
 COPIES_WEAK_REFERENCE(swift_weakTakeInit)
 COPIES_WEAK_REFERENCE(swift_weakTakeAssign)
 
-REAL(on_object, real_unowned_retain_strong, "swift_unownedRetainStrong")
-
 static bool contains_object(const void *property, const void *object) {
     return property && *(void *const *)property == object;
 }
@@ -281,7 +272,7 @@ void *swift_unownedRetainStrong(void *object) {
         rl_looks_at_object(object);
     }
     rl_counts(object, 1);
-    return real_unowned_retain_strong()(object);
+    return REAL(swift_unownedRetainStrong)(object);
 }
 
 // MARK: - Uniqueness
@@ -289,10 +280,6 @@ void *swift_unownedRetainStrong(void *object) {
 #define IS_UNIQUE "$ss25isKnownUniquelyReferencedySbxzRlzClF"
 #define IS_UNIQUE_OPTIONAL "$ss25isKnownUniquelyReferencedySbxSgzRlzClF"
 #define IS_UNIQUE_BUFFER "$ss20ManagedBufferPointerV17isUniqueReferenceSbyF"
-
-typedef SWIFT_FUNCTION bool (*is_unique)(void **object, const void *type);
-REAL(is_unique, real_is_unique, IS_UNIQUE)
-REAL(is_unique, real_is_unique_optional, IS_UNIQUE_OPTIONAL)
 
 SWIFT_FUNCTION bool rl_is_unique(void **object, const void *type) __asm__(IS_UNIQUE);
 SWIFT_FUNCTION bool rl_is_unique_optional(void **object,
@@ -305,22 +292,20 @@ static bool answered(bool is_unique, const void *object) {
 
 SWIFT_FUNCTION bool rl_is_unique(void **object, const void *type) {
     if (sees(RL_UNIQUENESS, RL_CALLER)) rl_asks_for_uniqueness(*object);
-    return answered(real_is_unique()(object, type), *object);
+    return answered(REAL_AT(rl_is_unique, IS_UNIQUE)(object, type), *object);
 }
 
 SWIFT_FUNCTION bool rl_is_unique_optional(void **object, const void *type) {
     if (sees(RL_UNIQUENESS, RL_CALLER)) rl_asks_for_uniqueness(*object);
-    return answered(real_is_unique_optional()(object, type), *object);
+    return answered(REAL_AT(rl_is_unique_optional, IS_UNIQUE_OPTIONAL)(object, type), *object);
 }
 
-typedef SWIFT_FUNCTION bool (*is_unique_buffer)(const void *type, SWIFT_SELF void **buffer);
-REAL(is_unique_buffer, real_is_unique_buffer, IS_UNIQUE_BUFFER)
 SWIFT_FUNCTION bool rl_is_unique_buffer(const void *type,
                                         SWIFT_SELF void **buffer) __asm__(IS_UNIQUE_BUFFER);
 
 SWIFT_FUNCTION bool rl_is_unique_buffer(const void *type, SWIFT_SELF void **buffer) {
     if (sees(RL_UNIQUENESS, RL_CALLER)) rl_asks_for_uniqueness(*buffer);
-    return answered(real_is_unique_buffer()(type, buffer), *buffer);
+    return answered(REAL_AT(rl_is_unique_buffer, IS_UNIQUE_BUFFER)(type, buffer), *buffer);
 }
 
 #endif

@@ -83,10 +83,8 @@ static void settle_all(bool is_complete) {
 
 // MARK: - Semaphores of Dispatch
 
-typedef intptr_t (*semaphore_wait)(dispatch_object, uint64_t);
-typedef intptr_t (*semaphore_signal)(dispatch_object);
-REAL(semaphore_wait, real_wait, "dispatch_semaphore_wait")
-REAL(semaphore_signal, real_signal, "dispatch_semaphore_signal")
+intptr_t dispatch_semaphore_wait(dispatch_object semaphore, uint64_t timeout);
+intptr_t dispatch_semaphore_signal(dispatch_object semaphore);
 
 /// The number of external references to an object, minus one.
 static int32_t references(dispatch_object object) { return ((const int32_t *)object)[3]; }
@@ -99,19 +97,16 @@ static void note_made_with(const void *semaphore, int64_t count) {
     c->made_with = count;
 }
 
-typedef dispatch_object (*semaphore_create)(intptr_t);
-REAL(semaphore_create, real_semaphore_create, "dispatch_semaphore_create")
-
 dispatch_object dispatch_semaphore_create(intptr_t count) {
-    dispatch_object semaphore = real_semaphore_create()(count);
+    dispatch_object semaphore = REAL(dispatch_semaphore_create)(count);
     rl_made(semaphore);
     if (semaphore && references(semaphore) == 0) note_made_with(semaphore, count);
     return semaphore;
 }
 
 static void change(void *semaphore, int64_t by) {
-    for (; by > 0; by--) real_signal()(semaphore);
-    for (; by < 0; by++) real_wait()(semaphore, NOW);
+    for (; by > 0; by--) REAL(dispatch_semaphore_signal)(semaphore);
+    for (; by < 0; by++) REAL(dispatch_semaphore_wait)(semaphore, NOW);
 }
 
 /// A semaphore of Dispatch cannot be freed below its initial count.
@@ -128,7 +123,7 @@ RL_SERVICE(service)
 /// Takes all that it can, and restores it.
 static int64_t real_count(dispatch_object semaphore) {
     int64_t count = 0;
-    while (real_wait()(semaphore, NOW) == 0) count++;
+    while (REAL(dispatch_semaphore_wait)(semaphore, NOW) == 0) count++;
     change(semaphore, count);
     return count;
 }
@@ -142,10 +137,10 @@ static void make_counted(dispatch_object semaphore) {
 /// Runs work that was sent to queues and not yet done: it may signal the semaphore.
 static intptr_t wait_between_runs(dispatch_object semaphore, uint64_t timeout) {
     while (rl_is_between_runs_here()) {
-        if (real_wait()(semaphore, NOW) == 0) return 0;
+        if (REAL(dispatch_semaphore_wait)(semaphore, NOW) == 0) return 0;
         if (!rl_do_waiting_work()) break;
     }
-    return real_wait()(semaphore, timeout);
+    return REAL(dispatch_semaphore_wait)(semaphore, timeout);
 }
 
 intptr_t dispatch_semaphore_wait(dispatch_object semaphore, uint64_t timeout) {
@@ -160,7 +155,7 @@ intptr_t dispatch_semaphore_wait(dispatch_object semaphore, uint64_t timeout) {
 
 intptr_t dispatch_semaphore_signal(dispatch_object semaphore) {
     IS_LISTENED_TO(place);
-    if (!is_listened_to) return real_signal()(semaphore);
+    if (!is_listened_to) return REAL(dispatch_semaphore_signal)(semaphore);
     make_counted(semaphore);
     rl_point(&rl_signal, semaphore, place);
     return 0;
@@ -178,9 +173,6 @@ static void note_freed(dispatch_object semaphore, const lock *l, rl_place place)
     rl_add_misuse(misuse);
 }
 
-typedef void (*release_object)(dispatch_object);
-REAL(release_object, real_release, "dispatch_release")
-
 void dispatch_release(dispatch_object object) {
     rl_place place = RL_CALLER;
     if (!rl_active || !rl_is_call_of_program(&place)) place.pc = 0;
@@ -190,7 +182,7 @@ void dispatch_release(dispatch_object object) {
         give_back(l);
         l->change = NULL;
     }
-    real_release()(object);
+    REAL(dispatch_release)(object);
 }
 
 #endif

@@ -183,15 +183,12 @@ bool rl_delayed_job_passes(uint64_t when, void *job, function work) {
 
 // MARK: - Clocks
 
-typedef int (*get_time)(clockid_t, struct timespec *);
-REAL(get_time, real_get_time, "clock_gettime")
-
 /// For the runtime, the model's time is the time.
 int clock_gettime(clockid_t clock, struct timespec *time) {
     const uintptr_t caller = RL_CALLER.pc;
     const bool is_of_task = is_in_runtime(caller) && rl_controls_tasks();
     if (!is_of_task) {
-        const int result = real_get_time()(clock, time);
+        const int result = REAL(clock_gettime)(clock, time);
         if (result == 0) rl_shows_still_time(clock, time, caller);
         return result;
     }
@@ -221,14 +218,11 @@ typedef struct {
     void *task, *context;
 } created;
 
-typedef SWIFT_FUNCTION created (*create_task)(size_t, option *, const void *, void *, void *);
-REAL(create_task, real_create_task, "swift_task_create")
-
 SWIFT_FUNCTION created swift_task_create(size_t flags, option *options, const void *type,
                                          void *entry, void *closure) {
     const rl_place place = RL_CALLER;
     const bool is_listened_to = rl_is_by_program(place) && rl_sees(RL_TASKS, place);
-    if (!is_listened_to) return real_create_task()(flags, options, type, entry, closure);
+    if (!is_listened_to) return REAL(swift_task_create)(flags, options, type, entry, closure);
     const uintptr_t actor = actor_of(options);
     // The task could overtake one that is about to begin there, which the lab does not explore.
     const bool has_priority = flags & 0xFF;
@@ -237,27 +231,21 @@ SWIFT_FUNCTION created swift_task_create(size_t flags, option *options, const vo
     if (actor) rl_meets_actor(actor);
     const bool is_child = flags & 0x100;
     rl_creates_task(actor, is_child, rl_place_in_source(place));
-    const created c = real_create_task()(flags, options, type, entry, closure);
+    const created c = REAL(swift_task_create)(flags, options, type, entry, closure);
     rl_created_task();
     return c;
 }
-
-typedef SWIFT_FUNCTION void (*begin_async_let)(void *, option *, const void *, void *, void *,
-                                               void *);
-REAL(begin_async_let, real_async_let, "swift_asyncLet_begin")
 
 SWIFT_FUNCTION void swift_asyncLet_begin(void *let, option *options, const void *type, void *entry,
                                          void *closure, void *result) {
     const rl_place place = RL_CALLER;
     const bool is_listened_to = rl_is_by_program(place) && rl_sees(RL_TASKS, place);
     if (is_listened_to) rl_creates_task(actor_of(options), true, rl_place_in_source(place));
-    real_async_let()(let, options, type, entry, closure, result);
+    REAL(swift_asyncLet_begin)(let, options, type, entry, closure, result);
     if (is_listened_to) rl_created_task();
 }
 
-typedef SWIFT_FUNCTION void (*run_immediately)(void *task, uintptr_t identity,
-                                               uintptr_t implementation);
-REAL(run_immediately, real_immediate, "swift_task_immediate")
+SWIFT_FUNCTION void swift_task_immediate(void *task, uintptr_t identity, uintptr_t implementation);
 
 typedef struct {
     void *task;
@@ -266,7 +254,7 @@ typedef struct {
 
 static void run_now(void *context) {
     const immediate *i = context;
-    real_immediate()(i->task, i->executor.identity, i->executor.implementation);
+    REAL(swift_task_immediate)(i->task, i->executor.identity, i->executor.implementation);
 }
 
 SWIFT_FUNCTION void swift_task_immediate(void *task, uintptr_t identity, uintptr_t implementation) {
@@ -284,14 +272,8 @@ static thread *current_task(void) {
     return my_thread();
 }
 
-typedef SWIFT_FUNCTION void *(*allocate_frame)(size_t size);
-typedef SWIFT_FUNCTION void (*free_frame)(void *frame);
-REAL(allocate_frame, real_allocate_frame, "swift_task_alloc")
-REAL(free_frame, real_free_frame, "swift_task_dealloc")
-REAL(free_frame, real_free_frames, "swift_task_dealloc_through")
-
 SWIFT_FUNCTION void *swift_task_alloc(size_t size) {
-    void *frame = real_allocate_frame()(size);
+    void *frame = REAL(swift_task_alloc)(size);
     thread *t = current_task();
     if (t) rl_add_frame(t, (uintptr_t)frame, size);
     return frame;
@@ -307,12 +289,12 @@ static void will_free(const void *frame) {
 SWIFT_FUNCTION void swift_task_dealloc(void *frame) {
     if (rl_controls_tasks()) rl_has_been_resumed();
     will_free(frame);
-    real_free_frame()(frame);
+    REAL(swift_task_dealloc)(frame);
 }
 
 SWIFT_FUNCTION void swift_task_dealloc_through(void *frame) {
     will_free(frame);
-    real_free_frames()(frame);
+    REAL(swift_task_dealloc_through)(frame);
 }
 
 // MARK: - Locks of the runtime
@@ -427,10 +409,9 @@ static bool are_there(const char *const *symbols) {
     return true;
 }
 
-typedef SWIFT_FUNCTION bool (*ask_task)(const void *task);
-REAL(ask_task, real_is_cancelled, "swift_task_isCancelled")
+extern SWIFT_FUNCTION bool swift_task_isCancelled(const void *task);
 
-static bool is_cancelled(const void *task) { return real_is_cancelled()(task); }
+static bool is_cancelled(const void *task) { return REAL(swift_task_isCancelled)(task); }
 
 static void *find_out(void *unused) {
     (void)unused;

@@ -101,16 +101,13 @@ static void end_of_added_thread(void *argument) {
     rl_pass_turn(index);
 }
 
-typedef void (*end_thread)(void *);
-REAL(end_thread, real_exit, "pthread_exit")
-
 /// The threads of the scenario belong to the lab.
 _Noreturn void pthread_exit(void *result) {
     const bool is_labs = rl_on_lab_thread() && !my_thread()->is_added;
     rl_place place = RL_CALLER;
     if (is_labs) rl_library_between(&place);
     if (is_labs) rl_meet_outside("ends its thread with pthread_exit", rl_place_in_source(place));
-    real_exit()(result);
+    REAL(pthread_exit)(result);
     __builtin_unreachable();
 }
 
@@ -233,13 +230,6 @@ void rl_detached(pthread_t pthread) {
 
 // MARK: - Entry points
 
-typedef int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-typedef int (*on_thread)(pthread_t);
-typedef int (*join)(pthread_t, void **);
-REAL(create, real_create, "pthread_create")
-REAL(on_thread, real_detach, "pthread_detach")
-REAL(join, real_join, "pthread_join")
-
 /// Records a thread that runs beside the scenario's: one that the set-up or the judging of a run
 /// starts, or the initializer of a global.
 static void note_unseen_start(pthread_t thread, rl_place place) {
@@ -258,7 +248,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
                    void *argument) {
     IS_LISTENED_TO(place);
     if (!is_listened_to) {
-        const int result = real_create()(thread, attributes, start, argument);
+        const int result = REAL(pthread_create)(thread, attributes, start, argument);
         if (result == 0) note_unseen_start(*thread, place);
         return result;
     }
@@ -268,7 +258,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 
 int pthread_detach(pthread_t thread) {
     if (rl_active) rl_detached(thread);
-    return real_detach()(thread);
+    return REAL(pthread_detach)(thread);
 }
 
 int pthread_join(pthread_t thread, void **result) {
@@ -276,7 +266,7 @@ int pthread_join(pthread_t thread, void **result) {
     if (is_listened_to && rl_will_join(thread) >= 0)
         rl_point(&rl_join, (const void *)thread, place);
     if (rl_is_between_runs_here()) rl_forget_thread_of_set_up(thread);
-    return real_join()(thread, result);
+    return REAL(pthread_join)(thread, result);
 }
 
 #endif

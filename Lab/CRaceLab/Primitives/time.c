@@ -13,10 +13,8 @@
 
 #define FAMILY RL_QUEUES
 
-typedef uint64_t (*time_after)(uint64_t, int64_t);
-typedef uint64_t (*time_of_day)(const void *, int64_t);
-REAL(time_after, real_time, "dispatch_time")
-REAL(time_of_day, real_walltime, "dispatch_walltime")
+uint64_t dispatch_time(uint64_t when, int64_t delta);
+uint64_t dispatch_walltime(const void *when, int64_t delta);
 
 /// What the clocks showed when they were first read in this exploration.
 static struct { uint64_t exploration, time, time_of_day; } base;
@@ -26,8 +24,8 @@ static uint64_t passed(void) {
     const uint64_t exploration = is_in_scenario ? lab.scenario->exploration : base.exploration;
     if (base.time == 0 || base.exploration != exploration) {
         base.exploration = exploration;
-        base.time = real_time()(NOW, 0);
-        base.time_of_day = real_walltime()(NULL, 0);
+        base.time = REAL(dispatch_time)(NOW, 0);
+        base.time_of_day = REAL(dispatch_walltime)(NULL, 0);
     }
     return is_in_scenario ? rl_look_at_clock() : 0;
 }
@@ -52,12 +50,12 @@ static bool shows_still_time(rl_place place) {
 
 uint64_t dispatch_time(uint64_t when, int64_t delta) {
     if (when == NOW && shows_still_time(RL_CALLER)) when = still_time();
-    return real_time()(when, delta);
+    return REAL(dispatch_time)(when, delta);
 }
 
 uint64_t dispatch_walltime(const void *when, int64_t delta) {
-    if (when || !shows_still_time(RL_CALLER)) return real_walltime()(when, delta);
-    return real_time()(still_walltime(), delta);
+    if (when || !shows_still_time(RL_CALLER)) return REAL(dispatch_walltime)(when, delta);
+    return REAL(dispatch_time)(still_walltime(), delta);
 }
 
 // Wall-clock times are negative: Dispatch counts them down from 0.

@@ -71,13 +71,11 @@ static void meet_call_of_program(const char *what, rl_place place) {
 // to Dispatch, and the lab would not notice a new operation.
 #define MAIN_OPERATIONS "$s10Foundation14OperationQueueC4mainACvgZ"
 
-typedef SWIFT_FUNCTION void *(*get_queue)(SWIFT_SELF void *type);
-REAL(get_queue, real_main_operations, MAIN_OPERATIONS)
 SWIFT_FUNCTION void *rl_main_operations(SWIFT_SELF void *type) __asm__(MAIN_OPERATIONS);
 
 SWIFT_FUNCTION void *rl_main_operations(SWIFT_SELF void *type) {
     meet_call_of_program("uses OperationQueue.main", RL_CALLER);
-    return real_main_operations()(type);
+    return REAL_AT(rl_main_operations, MAIN_OPERATIONS)(type);
 }
 
 #define ORDERS(name, parameters, arguments, what) \

@@ -114,16 +114,6 @@ bool rl_is_of_item_in_hand(dispatch_object group) {
     return item && item->group == group;
 }
 
-typedef void (*on_block)(void *block);
-typedef intptr_t (*ask_block)(void *block);
-REAL(on_block, real_block_cancel, "dispatch_block_cancel")
-REAL(ask_block, real_block_testcancel, "dispatch_block_testcancel")
-
-typedef void *(*block_create)(unsigned long flags, void *work);
-typedef void *(*block_create_with_qos)(unsigned long flags, unsigned qos, int priority, void *work);
-REAL(block_create, real_block_create, "dispatch_block_create")
-REAL(block_create_with_qos, real_block_create_with_qos, "dispatch_block_create_with_qos_class")
-
 static void *made(void *block) {
     const work_item *item = block ? work_item_of(block) : NULL;
     if (item) rl_made(item->group);
@@ -131,12 +121,12 @@ static void *made(void *block) {
 }
 
 void *dispatch_block_create(unsigned long flags, void *work) {
-    return made(real_block_create()(flags, work));
+    return made(REAL(dispatch_block_create)(flags, work));
 }
 
 void *dispatch_block_create_with_qos_class(unsigned long flags, unsigned qos, int priority,
                                            void *work) {
-    return made(real_block_create_with_qos()(flags, qos, priority, work));
+    return made(REAL(dispatch_block_create_with_qos_class)(flags, qos, priority, work));
 }
 
 void dispatch_block_cancel(void *block) {
@@ -144,13 +134,13 @@ void dispatch_block_cancel(void *block) {
     if (is_listened_to) rl_point(&cancel_item, block, place);
     const work_item *item = is_listened_to ? work_item_of(block) : NULL;
     if (item) rl_note_on_item(item->group, IS_CANCELED, place);
-    real_block_cancel()(block);
+    REAL(dispatch_block_cancel)(block);
 }
 
 intptr_t dispatch_block_testcancel(void *block) {
     IS_LISTENED_TO(place);
     if (is_listened_to) rl_point(&ask_item, block, place);
-    return real_block_testcancel()(block);
+    return REAL(dispatch_block_testcancel)(block);
 }
 
 #endif
