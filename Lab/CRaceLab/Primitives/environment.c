@@ -9,17 +9,8 @@
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
-#include <locale.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/time.h>
-#include <time.h>
-#include <unistd.h>
 
 static const uint64_t whole_environment = 101, signals = 102;
 
@@ -31,24 +22,23 @@ static void use_variable(const char *name, size_t size, rl_use how, rl_place pla
     if (how == RL_CHANGES) rl_use_outer_state(whole_environment, how, what, place);
 }
 
-#define USES(type, name, parameters, arguments, variable, how) \
-    REPLACES(type, name, parameters, arguments,                \
-             use_variable(variable, strcspn(variable, "="), how, RL_CALLER))
+#define USES(name, variable, how)                                                                 \
+    REPLACES(name, use_variable((const char *)(variable), strcspn((const char *)(variable), "="), \
+                                how, RL_CALLER))
 
 // Only here: the C library itself, and the lab, read the environment before `dlsym` can be called.
 char *getenv(const char *name) {
     if (me) use_variable(name, strlen(name), RL_LOOKS, RL_CALLER);
     return REAL(getenv)(name);
 }
-USES(int, setenv, (const char *name, const char *value, int replaces), (name, value, replaces),
-     name, RL_CHANGES)
-USES(int, unsetenv, (const char *name), (name), name, RL_CHANGES)
-USES(int, putenv, (char *text), (text), text, RL_CHANGES)
+USES(setenv, a, RL_CHANGES)
+USES(unsetenv, a, RL_CHANGES)
+USES(putenv, a, RL_CHANGES)
 // The functions of the C library that read the time zone.
-USES(void, tzset, (void), (), "TZ", RL_LOOKS)
-USES(struct tm *, localtime, (const time_t *time), (time), "TZ", RL_LOOKS)
-USES(struct tm *, localtime_r, (const time_t *time, struct tm *to), (time, to), "TZ", RL_LOOKS)
-USES(time_t, mktime, (struct tm * time), (time), "TZ", RL_LOOKS)
+USES(tzset, "TZ", RL_LOOKS)
+USES(localtime, "TZ", RL_LOOKS)
+USES(localtime_r, "TZ", RL_LOOKS)
+USES(mktime, "TZ", RL_LOOKS)
 
 static void use_environment(rl_place place) {
     static const char what[] = "reads the environment, which another thread changes";
@@ -56,9 +46,8 @@ static void use_environment(rl_place place) {
 }
 
 // The program that they start inherits it.
-REPLACES(FILE *, popen, (const char *command, const char *mode), (command, mode),
-         use_environment(RL_CALLER))
-REPLACES(int, system, (const char *command), (command), use_environment(RL_CALLER))
+REPLACES(popen, use_environment(RL_CALLER))
+REPLACES(system, use_environment(RL_CALLER))
 
 /// `ProcessInfo.environment` reads the whole environment, without a call of the C library.
 #define ENVIRONMENT "$s20FoundationEssentials11ProcessInfoC11environmentSDyS2SGvg"
@@ -76,24 +65,17 @@ static void change_for_others(const char *what, rl_place place) {
     rl_meet_outside(what, rl_place_in_source(place));
 }
 
-#define CHANGES(type, name, parameters, arguments, condition, what) \
-    REPLACES(type, name, parameters, arguments, if (condition) change_for_others(what, RL_CALLER))
+#define CHANGES(name, condition, what) \
+    REPLACES(name, if (condition) change_for_others(what, RL_CALLER))
 
-CHANGES(char *, setlocale, (int category, const char *name), (category, name), name,
-        "changes the locale, which other threads use")
-CHANGES(mode_t, umask, (mode_t mode), (mode), true,
-        "changes the mask for files that other threads make")
-CHANGES(int, setrlimit, (__rlimit_resource_t which, const struct rlimit *limit), (which, limit),
-        !rl_is_labs_own((uintptr_t)__builtin_return_address(0)),
+CHANGES(setlocale, b, "changes the locale, which other threads use")
+CHANGES(umask, true, "changes the mask for files that other threads make")
+CHANGES(setrlimit, !rl_is_labs_own((uintptr_t)__builtin_return_address(0)),
         "changes a limit of the process, which other threads use")
-CHANGES(int, epoll_wait, (int set, struct epoll_event *events, int count, int time),
-        (set, events, count, time), rl_is_of_program((uintptr_t)__builtin_return_address(0)),
+CHANGES(epoll_wait, rl_is_of_program((uintptr_t)__builtin_return_address(0)),
         "waits with epoll for files, which other threads may use")
-CHANGES(unsigned, alarm, (unsigned seconds), (seconds), seconds > 0,
-        "sets a timer that sends a signal")
-CHANGES(int, setitimer,
-        (__itimer_which_t which, const struct itimerval *time, struct itimerval *before),
-        (which, time, before), true, "sets a timer that sends a signal")
+CHANGES(alarm, (unsigned)a > 0, "sets a timer that sends a signal")
+CHANGES(setitimer, true, "sets a timer that sends a signal")
 
 // MARK: - Handlers of signals
 
@@ -103,10 +85,8 @@ static void use_signals(rl_use how, rl_place place) {
                            place);
 }
 
-REPLACES(__sighandler_t, signal, (int number, __sighandler_t handler), (number, handler),
-         use_signals(RL_CHANGES, RL_CALLER))
-REPLACES(int, sigaction, (int number, const struct sigaction *action, struct sigaction *before),
-         (number, action, before), use_signals(action ? RL_CHANGES : RL_LOOKS, RL_CALLER))
-REPLACES(int, raise, (int number), (number), use_signals(RL_LOOKS, RL_CALLER))
+REPLACES(signal, use_signals(RL_CHANGES, RL_CALLER))
+REPLACES(sigaction, use_signals(b ? RL_CHANGES : RL_LOOKS, RL_CALLER))
+REPLACES(raise, use_signals(RL_LOOKS, RL_CALLER))
 
 #endif

@@ -59,31 +59,11 @@ static bool is_found(const char *name) {
 
 #define BECOMES(name, found, place) \
     if (rl_would_end_exploration() && (found)) rl_end_early(name, 0, place_of_call(place))
-
-int execv(const char *path, char *const *arguments) {
-    BECOMES("execv", can_be_run(path), RL_CALLER);
-    return REAL(execv)(path, arguments);
-}
-
-int execve(const char *path, char *const *arguments, char *const *environment) {
-    BECOMES("execve", can_be_run(path), RL_CALLER);
-    return REAL(execve)(path, arguments, environment);
-}
-
-int execvp(const char *name, char *const *arguments) {
-    BECOMES("execvp", is_found(name), RL_CALLER);
-    return REAL(execvp)(name, arguments);
-}
-
-int execvpe(const char *name, char *const *arguments, char *const *environment) {
-    BECOMES("execvpe", is_found(name), RL_CALLER);
-    return REAL(execvpe)(name, arguments, environment);
-}
-
-int fexecve(int file, char *const *arguments, char *const *environment) {
-    BECOMES("fexecve", true, RL_CALLER);
-    return REAL(fexecve)(file, arguments, environment);
-}
+REPLACES(execv, BECOMES("execv", can_be_run((const char *)a), RL_CALLER))
+REPLACES(execve, BECOMES("execve", can_be_run((const char *)a), RL_CALLER))
+REPLACES(execvp, BECOMES("execvp", is_found((const char *)a), RL_CALLER))
+REPLACES(execvpe, BECOMES("execvpe", is_found((const char *)a), RL_CALLER))
+REPLACES(fexecve, BECOMES("fexecve", true, RL_CALLER))
 
 // The arguments of these end with NULL; in `execle` the environment follows.
 
