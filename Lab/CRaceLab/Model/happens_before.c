@@ -7,8 +7,6 @@
 #include "Platform/memory.h"
 #include "State/shadow.h"
 
-#include <string.h>
-
 void rl_join_times(uint32_t *into, const uint32_t *other) {
     for (int i = 0; i < lab.thread_count; i++)
         if (other[i] > into[i]) into[i] = other[i];

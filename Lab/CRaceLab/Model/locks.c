@@ -6,10 +6,8 @@
 #ifndef RL_WITHOUT_HOOKS
 
 #include "Model/deferred_release.h"
-#include "Model/happens_before.h"
 #include "Platform/memory.h"
 #include "Platform/stack.h"
-#include "Search/execution.h"
 #include "Search/spinning.h"
 #include "Search/waking.h"
 #include "State/shadow.h"

@@ -3,9 +3,7 @@
 #include "Platform/stack_overflow.h"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #if defined(__linux__)

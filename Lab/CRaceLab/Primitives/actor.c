@@ -9,7 +9,6 @@
 
 #include "Primitives/families.h"
 #include "Scheduler/outside.h"
-#include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 

@@ -14,7 +14,6 @@
 #include "Search/waking.h"
 #include "State/blocks.h"
 #include "State/shadow.h"
-#include "Symbols/call_sites.h"
 
 #ifndef RL_WITHOUT_HOOKS
 

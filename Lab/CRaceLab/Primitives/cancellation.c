@@ -12,7 +12,6 @@
 #include "Primitives/task.h"
 #include "Primitives/task_calls.h"
 #include "Primitives/task_children.h"
-#include "State/state.h"
 #include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)

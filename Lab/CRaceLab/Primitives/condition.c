@@ -9,15 +9,11 @@
 #include "Primitives/dispatch.h"
 #include "Primitives/families.h"
 #include "Primitives/mutex.h"
-#include "Primitives/next_symbol.h"
 #include "Scheduler/observe.h"
-#include "Scheduler/operation.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "Search/execution.h"
 #include "Search/spinning.h"
-#include "State/state.h"
-#include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__GLIBC__)
 

@@ -7,7 +7,6 @@
 #include "Primitives/next_symbol.h"
 #include "Primitives/task.h"
 #include "Scheduler/points.h"
-#include "Search/execution.h"
 #include "Search/spinning.h"
 #include "Search/waking.h"
 #include "Symbols/call_sites.h"

@@ -9,7 +9,6 @@
 #include "Primitives/files.h"
 #include "Primitives/next_symbol.h"
 #include "Scheduler/operation.h"
-#include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 

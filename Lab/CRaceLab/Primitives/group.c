@@ -6,16 +6,13 @@
 // Linux only, where the program's definitions take precedence; see thread.c.
 
 #include "Model/happens_before.h"
-#include "Model/locks.h"
 #include "Platform/memory.h"
 #include "Primitives/dispatch.h"
 #include "Primitives/unfinished.h"
-#include "Scheduler/operation.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "Search/waking.h"
 #include "State/shadow.h"
-#include "State/state.h"
 #include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)

@@ -3,7 +3,6 @@
 #include "Scheduler/observe.h"
 #include "Scheduler/points.h"
 #include "State/blocks.h"
-#include "State/state.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__GLIBC__)
 

@@ -10,8 +10,6 @@
 #include "Primitives/next_symbol.h"
 #include "Primitives/plain_memory.h"
 #include "Scheduler/points.h"
-#include "State/state.h"
-#include "Symbols/call_sites.h"
 
 #ifndef RL_WITHOUT_HOOKS
 

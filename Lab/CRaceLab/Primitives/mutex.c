@@ -8,17 +8,13 @@
 #include "Model/locks.h"
 #include "Model/misuse.h"
 #include "Primitives/clock.h"
-#include "Primitives/next_symbol.h"
 #include "Primitives/task.h"
 #include "Primitives/task_calls.h"
 #include "Scheduler/observe.h"
-#include "Scheduler/operation.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "Scheduler/runs.h"
 #include "State/blocks.h"
-#include "State/state.h"
-#include "Symbols/call_sites.h"
 
 #ifndef RL_WITHOUT_HOOKS
 

@@ -9,8 +9,6 @@
 #include "Primitives/next_symbol.h"
 #include "Scheduler/points.h"
 
-#include <stdint.h>
-
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
 #define FAMILY RL_LOCKS

@@ -20,20 +20,16 @@
 
 #ifndef RL_WITHOUT_HOOKS
 
-#include "Model/happens_before.h"
 #include "Model/locks.h"
 #include "Platform/memory.h"
 #include "Platform/stack.h"
 #include "Primitives/next_symbol.h"
-#include "Primitives/unannounced.h"
 #include "Scheduler/observe.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "Search/waking.h"
 #include "State/blocks.h"
-#include "Symbols/call_sites.h"
 #include "Symbols/copies.h"
-#include "Symbols/libraries.h"
 
 #include <stddef.h>
 #include <string.h>

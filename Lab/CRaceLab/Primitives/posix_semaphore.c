@@ -13,7 +13,6 @@
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "State/shadow.h"
-#include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__GLIBC__)
 

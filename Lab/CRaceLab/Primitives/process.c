@@ -5,7 +5,6 @@
 
 #include "Primitives/next_symbol.h"
 #include "Scheduler/early_end.h"
-#include "State/state.h"
 #include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)

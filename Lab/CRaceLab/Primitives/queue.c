@@ -7,13 +7,10 @@
 #include "Platform/stack.h"
 #include "Primitives/dispatch.h"
 #include "Scheduler/observe.h"
-#include "Scheduler/operation.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "Search/execution.h"
-#include "Search/spinning.h"
 #include "State/shadow.h"
-#include "State/state.h"
 #include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)

@@ -3,8 +3,6 @@
 //
 // Linux only, where the program's definitions take precedence; see thread.c.
 
-#include "Model/locks.h"
-#include "Primitives/dispatch.h"
 #include "Primitives/families.h"
 #include "Primitives/task_calls.h"
 #include "Primitives/thread.h"
@@ -12,8 +10,6 @@
 #include "Scheduler/observe.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
-#include "State/state.h"
-#include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 

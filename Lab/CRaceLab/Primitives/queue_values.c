@@ -6,7 +6,6 @@
 #include "Primitives/dispatch.h"
 #include "Primitives/families.h"
 #include "Primitives/guarded.h"
-#include "Primitives/next_symbol.h"
 #include "Scheduler/points.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)

@@ -6,7 +6,6 @@
 //
 // Linux only, where the program's definitions take precedence; see thread.c.
 
-#include "Model/happens_before.h"
 #include "Model/locks.h"
 #include "Platform/memory.h"
 #include "Platform/recording.h"
@@ -16,15 +15,12 @@
 #include "Primitives/scenario.h"
 #include "Primitives/thread.h"
 #include "Primitives/unfinished.h"
-#include "Scheduler/operation.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "Scheduler/runs.h"
 #include "Search/execution.h"
 #include "State/blocks.h"
 #include "State/shadow.h"
-#include "State/state.h"
-#include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 

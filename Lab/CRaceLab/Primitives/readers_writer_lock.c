@@ -7,12 +7,9 @@
 #include "Primitives/families.h"
 #include "Primitives/next_symbol.h"
 #include "Scheduler/observe.h"
-#include "Scheduler/operation.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "Scheduler/runs.h"
-#include "State/state.h"
-#include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__GLIBC__)
 

@@ -6,11 +6,7 @@
 #include "Primitives/families.h"
 #include "Primitives/next_symbol.h"
 #include "Primitives/plain_memory.h"
-#include "Scheduler/operation.h"
-#include "Scheduler/points.h"
 #include "Search/reference_counts.h"
-#include "State/state.h"
-#include "Symbols/call_sites.h"
 
 #ifndef RL_WITHOUT_HOOKS
 

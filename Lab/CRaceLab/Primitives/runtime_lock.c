@@ -7,7 +7,6 @@
 #ifndef RL_WITHOUT_HOOKS
 
 #include "Model/deferred_release.h"
-#include "Model/happens_before.h"
 #include "Model/locks.h"
 #include "Model/misuse.h"
 #include "Scheduler/points.h"

@@ -6,16 +6,12 @@
 #include "Primitives/semaphore.h"
 
 #include "Model/happens_before.h"
-#include "Model/locks.h"
 #include "Model/misuse.h"
 #include "Primitives/dispatch.h"
 #include "Primitives/families.h"
-#include "Scheduler/operation.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "State/shadow.h"
-#include "State/state.h"
-#include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 

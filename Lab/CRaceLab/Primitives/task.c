@@ -23,10 +23,7 @@
 
 #ifndef RL_WITHOUT_HOOKS
 
-#include "Model/deferred_release.h"
-#include "Model/happens_before.h"
 #include "Model/locks.h"
-#include "Model/misuse.h"
 #include "Platform/recording.h"
 #include "Primitives/priorities.h"
 #include "Primitives/task_children.h"
@@ -36,7 +33,6 @@
 #include "Scheduler/points.h"
 #include "Scheduler/threads.h"
 #include "Search/execution.h"
-#include "Search/spinning.h"
 #include "Search/waking.h"
 #include "State/blocks.h"
 #include "State/shadow.h"

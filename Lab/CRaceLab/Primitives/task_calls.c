@@ -16,23 +16,15 @@
 #include "Platform/memory.h"
 #include "Primitives/actor.h"
 #include "Primitives/clock.h"
-#include "Primitives/dispatch.h"
 #include "Primitives/families.h"
-#include "Primitives/task.h"
 #include "Primitives/task_children.h"
 #include "Scheduler/outside.h"
 #include "Search/waking.h"
 #include "State/blocks.h"
-#include "State/inputs.h"
-#include "State/state.h"
-#include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
 #include <pthread.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 // MARK: - The library

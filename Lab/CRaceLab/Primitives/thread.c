@@ -10,9 +10,7 @@
 
 #define FAMILY RL_THREADS
 
-#include "Model/happens_before.h"
 #include "Model/locks.h"
-#include "Platform/end.h"
 #include "Platform/memory.h"
 #include "Platform/recording.h"
 #include "Platform/stack.h"
@@ -26,7 +24,6 @@
 #include "Scheduler/runs.h"
 #include "Scheduler/threads.h"
 #include "Search/execution.h"
-#include "Symbols/call_sites.h"
 
 // MARK: - Operations
 

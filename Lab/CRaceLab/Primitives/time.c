@@ -7,7 +7,6 @@
 #include "Primitives/families.h"
 #include "Search/waking.h"
 #include "State/inputs.h"
-#include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 

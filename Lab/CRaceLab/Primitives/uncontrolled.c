@@ -7,7 +7,6 @@
 
 #include "Primitives/dispatch.h"
 #include "Scheduler/outside.h"
-#include "State/state.h"
 #include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)

@@ -4,7 +4,6 @@
 
 #ifndef RL_WITHOUT_HOOKS
 
-#include "Model/happens_before.h"
 #include "Model/locks.h"
 #include "Search/waking.h"
 #include "State/shadow.h"

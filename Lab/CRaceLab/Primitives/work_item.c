@@ -7,12 +7,9 @@
 #include "Primitives/dispatch.h"
 #include "Primitives/families.h"
 #include "Primitives/unfinished.h"
-#include "Scheduler/operation.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "Search/waking.h"
-#include "State/state.h"
-#include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 

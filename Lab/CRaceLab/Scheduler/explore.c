@@ -11,7 +11,6 @@
 #include "Scheduler/hand_over.h"
 #include "Scheduler/watcher.h"
 #include "Scheduler/workers.h"
-#include "State/state.h"
 
 #include <execinfo.h>
 #include <sched.h>

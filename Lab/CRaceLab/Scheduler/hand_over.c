@@ -4,7 +4,6 @@
 
 #ifndef RL_WITHOUT_HOOKS
 
-#include "Platform/end.h"
 #include "Platform/memory.h"
 #include "Platform/recording.h"
 #include "Platform/stack.h"

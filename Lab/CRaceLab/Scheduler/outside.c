@@ -7,7 +7,6 @@
 #include "Platform/memory.h"
 #include "Scheduler/operation.h"
 #include "Search/spinning.h"
-#include "Symbols/call_sites.h"
 
 /// Whether a thread outside the scenario has resumed a task.
 static _Atomic bool outside_resumes;

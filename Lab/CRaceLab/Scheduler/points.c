@@ -20,7 +20,6 @@
 #include "Scheduler/decide.h"
 #include "Scheduler/hand_over.h"
 #include "Scheduler/jobs.h"
-#include "Scheduler/operation.h"
 #include "Scheduler/threads.h"
 #include "Search/execution.h"
 #include "Search/reference_counts.h"

@@ -11,10 +11,8 @@
 #include "Platform/memory.h"
 #include "Platform/recording.h"
 #include "Scheduler/abandon.h"
-#include "Scheduler/enabled.h"
 #include "Scheduler/jobs.h"
 #include "Scheduler/observe.h"
-#include "Scheduler/operation.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/threads.h"
 #include "Search/execution.h"
@@ -26,8 +24,6 @@
 #include "State/shadow.h"
 #include "Symbols/call_sites.h"
 #include "Symbols/lock_helpers.h"
-
-#include <string.h>
 
 static void free_what_was_kept(void) {
     for (size_t i = 0; i < lab.kept_count; i++) rl_free_of_program(lab.kept[i]);

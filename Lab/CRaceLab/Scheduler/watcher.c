@@ -5,12 +5,9 @@
 
 #ifndef RL_WITHOUT_HOOKS
 
-#include "Platform/memory.h"
 #include "Scheduler/abandon.h"
 #include "Scheduler/early_end.h"
-#include "Scheduler/operation.h"
 #include "Scheduler/runs.h"
-#include "State/state.h"
 
 #include <dirent.h>
 #include <execinfo.h>

@@ -7,7 +7,6 @@
 #include "Platform/memory.h"
 #include "Symbols/bare_atomics.h"
 #include "Symbols/functions.h"
-#include "Symbols/libraries.h"
 #include "Symbols/source_lines.h"
 
 #include <dlfcn.h>
