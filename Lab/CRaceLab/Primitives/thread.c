@@ -15,14 +15,10 @@
 #include "Platform/recording.h"
 #include "Platform/stack.h"
 #include "Primitives/next_symbol.h"
-#include "Scheduler/abandon.h"
-#include "Scheduler/decide.h"
-#include "Scheduler/hand_over.h"
-#include "Scheduler/jobs.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "Scheduler/runs.h"
-#include "Scheduler/threads.h"
+#include "Scheduler/scheduler.h"
 #include "Search/execution.h"
 
 // MARK: - Operations

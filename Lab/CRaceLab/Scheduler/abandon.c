@@ -1,10 +1,9 @@
 // The end of bodies that are abandoned.
 
-#include "Scheduler/abandon.h"
+#include "Scheduler/scheduler.h"
 
 #ifndef RL_WITHOUT_HOOKS
 
-#include "Scheduler/hand_over.h"
 #include "Scheduler/observe.h"
 
 void rl_meet_fate(void) {

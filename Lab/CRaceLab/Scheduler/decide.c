@@ -2,7 +2,7 @@
 // the search. The running thread decides at every point, and hands over only if another thread is
 // next.
 
-#include "Scheduler/decide.h"
+#include "Scheduler/scheduler.h"
 
 #ifndef RL_WITHOUT_HOOKS
 

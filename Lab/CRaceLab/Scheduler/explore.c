@@ -8,9 +8,7 @@
 #include "Platform/memory.h"
 #include "Platform/recording.h"
 #include "Scheduler/early_end.h"
-#include "Scheduler/hand_over.h"
-#include "Scheduler/watcher.h"
-#include "Scheduler/workers.h"
+#include "Scheduler/scheduler.h"
 
 #include <execinfo.h>
 #include <sched.h>

@@ -1,6 +1,6 @@
 // The operating-system threads, and how one of them lets another one run.
 
-#include "Scheduler/hand_over.h"
+#include "Scheduler/scheduler.h"
 
 #ifndef RL_WITHOUT_HOOKS
 

@@ -1,11 +1,10 @@
 // Jobs of tasks that have left the runtime and have not begun. Any idle worker runs a job.
 
-#include "Scheduler/jobs.h"
+#include "Scheduler/scheduler.h"
 
 #ifndef RL_WITHOUT_HOOKS
 
 #include "Platform/memory.h"
-#include "Scheduler/hand_over.h"
 
 #include <string.h>
 

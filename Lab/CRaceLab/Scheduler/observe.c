@@ -8,7 +8,7 @@
 #include "Model/misuse.h"
 #include "Platform/memory.h"
 #include "Platform/recording.h"
-#include "Scheduler/hand_over.h"
+#include "Scheduler/scheduler.h"
 #include "Symbols/call_sites.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 // The threads of a scenario.
 
-#include "Scheduler/threads.h"
+#include "Scheduler/scheduler.h"
 
 #ifndef RL_WITHOUT_HOOKS
 

@@ -1,11 +1,9 @@
 // Checks from outside whether the running thread still makes progress.
 
-#include "Scheduler/watcher.h"
-#include "Platform/build.h"
+#include "Scheduler/scheduler.h"
 
 #ifndef RL_WITHOUT_HOOKS
 
-#include "Scheduler/abandon.h"
 #include "Scheduler/early_end.h"
 #include "Scheduler/runs.h"
 

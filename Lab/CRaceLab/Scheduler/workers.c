@@ -1,19 +1,14 @@
 // The workers: operating-system threads that run bodies of scenario threads one after another.
 
-#include "Scheduler/workers.h"
+#include "Scheduler/scheduler.h"
 
 #ifndef RL_WITHOUT_HOOKS
 
 #include "Model/locks.h"
 #include "Platform/recording.h"
 #include "Platform/stack.h"
-#include "Scheduler/abandon.h"
-#include "Scheduler/decide.h"
-#include "Scheduler/hand_over.h"
-#include "Scheduler/jobs.h"
 #include "Scheduler/observe.h"
 #include "Scheduler/runs.h"
-#include "Scheduler/threads.h"
 
 static void run_body(int index) {
     thread *t = &lab.threads[index];
