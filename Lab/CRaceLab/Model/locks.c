@@ -36,10 +36,9 @@ uint8_t rl_free_for(uintptr_t address) {
                                       : 0));
 }
 
-void rl_own(int index, thread *t, uint32_t step) {
-    (void)step;
+void rl_own(thread *t) {
     lock *l = t->waits_for;
-    l->owner = (int8_t)index;
+    l->owner = (int8_t)me->thread;
     l->owner_pc = t->pc;
     t->locks_held++;
     rl_join_clock(&t->clock, &l->released);
@@ -47,12 +46,11 @@ void rl_own(int index, thread *t, uint32_t step) {
     rl_is_released(l, false);
 }
 
-void rl_share(int index, thread *t, uint32_t step) {
-    (void)step;
+void rl_share(thread *t) {
     lock *l = t->waits_for;
-    if (l->shared_depth[index]++ > 0) return;
-    l->sharers |= set_of(index);
-    l->shared_pc[index] = t->pc;
+    if (l->shared_depth[me->thread]++ > 0) return;
+    l->sharers |= set_of(me->thread);
+    l->shared_pc[me->thread] = t->pc;
     t->locks_held++;
     rl_join_clock(&t->clock, &l->released);
     rl_is_released(l, true);

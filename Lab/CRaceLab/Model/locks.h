@@ -33,8 +33,8 @@ void rl_will_release_silently(void *word, void (*release)(void *word));
 bool rl_is_unowned(const thread *t);
 bool rl_has_no_writer(const thread *t);
 /// The thread takes the lock that it waits for, or a share of it.
-void rl_own(int index, thread *t, uint32_t step);
-void rl_share(int index, thread *t, uint32_t step);
+void rl_own(thread *t);
+void rl_share(thread *t);
 /// The thread that holds the lock exclusively, or NO_THREAD; the second one also finds a reader.
 /// Sets where that thread took it.
 int rl_owner(const thread *t, uintptr_t *pc);

@@ -122,25 +122,13 @@ static void fence(int order) {
 
 // MARK: - Operations
 
-static void load(int index, thread *t, uint32_t step) {
-    (void)index, (void)step;
-    read_atomic(t, t->order);
-}
+static void load(thread *t) { read_atomic(t, t->order); }
 
-static void store(int index, thread *t, uint32_t step) {
-    (void)index, (void)step;
-    write_atomic(t, t->order, false, false);
-}
+static void store(thread *t) { write_atomic(t, t->order, false, false); }
 
-static void load_one(int index, thread *t, uint32_t step) {
-    (void)index, (void)step;
-    read_store(t, t->order, RL_LOAD);
-}
+static void load_one(thread *t) { read_store(t, t->order, RL_LOAD); }
 
-static void keep_store(int index, thread *t, uint32_t step) {
-    (void)index, (void)step;
-    wrote(t, write_atomic(t, t->order, false, true), true);
-}
+static void keep_store(thread *t) { wrote(t, write_atomic(t, t->order, false, true), true); }
 
 const rl_operation rl_atomic_load = {.kind = RL_ATOMIC_READ, .carry_out = load};
 static const rl_operation atomic_store_to = {.kind = RL_ATOMIC_WRITE, .carry_out = store};

@@ -146,8 +146,8 @@ static void wake_sleepers(const void *condition, bool everybody) {
 
 // MARK: - Operations
 
-static void take_back(int index, thread *t, uint32_t step) {
-    rl_own(index, t, step);
+static void take_back(thread *t) {
+    rl_own(t);
     wake_up(t);
 }
 

@@ -24,17 +24,13 @@ void dispatch_group_leave(dispatch_object group);
 
 // MARK: - Operations
 
-static void count_one_more(int index, thread *t, uint32_t step) {
-    (void)index, (void)step;
-    rl_lock_at(t->address)->count++;
-}
+static void count_one_more(thread *t) { rl_lock_at(t->address)->count++; }
 
-static void count_one_fewer(int index, thread *t, uint32_t step) {
-    (void)step;
+static void count_one_fewer(thread *t) {
     lock *group = rl_lock_at(t->address);
     group->count--;
     rl_join_clock(&group->released, &t->clock);
-    rl_tick(index);
+    rl_tick(me->thread);
 }
 
 static const rl_operation enter_once = {.kind = RL_ENTER, .carry_out = count_one_more};

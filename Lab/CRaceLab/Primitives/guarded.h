@@ -8,15 +8,14 @@
 
 /// What a thread did before it changed the variable comes before what follows a look at it. Two
 /// threads that only look are not ordered.
-static void look_at_guarded(int index, thread *t, uint32_t step) {
-    (void)index, (void)step;
+static void look_at_guarded(thread *t) {
     rl_join_clock(&t->clock, &rl_lock_at(t->address)->released);
 }
 
-static void change_guarded(int index, thread *t, uint32_t step) {
-    look_at_guarded(index, t, step);
+static void change_guarded(thread *t) {
+    look_at_guarded(t);
     rl_join_clock(&rl_lock_at(t->address)->released, &t->clock);
-    rl_tick(index);
+    rl_tick(me->thread);
 }
 
 static const rl_operation read_guarded = {.kind = RL_ATOMIC_READ, .carry_out = look_at_guarded};

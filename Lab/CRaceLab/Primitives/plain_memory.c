@@ -34,9 +34,8 @@
 #include <stddef.h>
 #include <string.h>
 
-static void check_access(int index, thread *t, uint32_t step) {
-    (void)index;
-    rl_check_access((plain_access){t->kind, t->address, t->pc, step});
+static void check_access(thread *t) {
+    rl_check_access((plain_access){t->kind, t->address, t->pc, lab.step_count - 1});
 }
 
 const rl_operation rl_read = {.kind = RL_READ, .carry_out = check_access};

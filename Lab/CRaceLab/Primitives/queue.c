@@ -168,14 +168,14 @@ static void follow_line(thread *t, bool exclusive) {
         if (l->left_line[i] > l->exclusive_left_line) rl_note_wait(l->left_line[i] - 1);
 }
 
-static void own_queue(int index, thread *t, uint32_t step) {
+static void own_queue(thread *t) {
     follow_line(t, true);
-    rl_own(index, t, step);
+    rl_own(t);
 }
 
-static void have_share_of_queue(int index, thread *t, uint32_t step) {
+static void have_share_of_queue(thread *t) {
     follow_line(t, false);
-    rl_share(index, t, step);
+    rl_share(t);
 }
 
 static bool can_take_alone(const thread *t) { return rl_is_unowned(t) && !is_in_line(t); }

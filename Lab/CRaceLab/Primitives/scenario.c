@@ -10,15 +10,9 @@
 
 static bool has_item(const thread *t) { return t->waits_for->count > 0; }
 
-static void add_item(int index, thread *t, uint32_t step) {
-    (void)index, (void)step;
-    rl_lock_at(t->address)->count++;
-}
+static void add_item(thread *t) { rl_lock_at(t->address)->count++; }
 
-static void take_item(int index, thread *t, uint32_t step) {
-    (void)index, (void)step;
-    t->waits_for->count--;
-}
+static void take_item(thread *t) { t->waits_for->count--; }
 
 const rl_operation rl_send_work = {.kind = RL_SEND, .carry_out = add_item};
 static const rl_operation receive = {.kind = RL_RECEIVE,

@@ -21,18 +21,16 @@
 
 static bool has_count(const thread *t) { return t->waits_for->count > 0; }
 
-static void decrement(int index, thread *t, uint32_t step) {
-    (void)index, (void)step;
+static void decrement(thread *t) {
     t->waits_for->count--;
     rl_join_clock(&t->clock, &t->waits_for->released);
 }
 
-static void increment(int index, thread *t, uint32_t step) {
-    (void)step;
+static void increment(thread *t) {
     lock *semaphore = rl_lock_at(t->address);
     semaphore->count++;
     rl_join_clock(&semaphore->released, &t->clock);
-    rl_tick(index);
+    rl_tick(me->thread);
 }
 
 const rl_operation rl_acquire = {

@@ -39,8 +39,7 @@ static void join_one(thread *t, thread *ended) {
     ended->released_count = 0;
 }
 
-static void join_all(int index, thread *t, uint32_t step) {
-    (void)index, (void)step;
+static void join_all(thread *t) {
     if (t->joins != NO_THREAD) join_one(t, &lab.threads[t->joins]);
     for (int i = 0; t->joins == NO_THREAD && i < lab.thread_count; i++)
         if (lab.threads[i].team == t->address) join_one(t, &lab.threads[i]);

@@ -10,10 +10,7 @@
 
 static bool has_finished(const thread *t) { return t->waits_for->count == 0; }
 
-static void acquire_from_all(int index, thread *t, uint32_t step) {
-    (void)index, (void)step;
-    rl_join_clock(&t->clock, &t->waits_for->released);
-}
+static void acquire_from_all(thread *t) { rl_join_clock(&t->clock, &t->waits_for->released); }
 
 const rl_operation rl_await_work = {
     .kind = RL_AWAIT,

@@ -21,8 +21,8 @@ struct rl_operation {
     bool (*is_available)(const thread *t);
     /// Whether the thread has got what else it needs, such as a signal. NULL: always.
     bool (*is_woken)(const thread *t);
-    /// What the step changes in the model. NULL: nothing.
-    void (*carry_out)(int index, thread *t, uint32_t step);
+    /// What the step of the calling thread changes in the model. NULL: nothing.
+    void (*carry_out)(thread *t);
 
     /// The thread that the step waits for, or NO_THREAD; sets where that one took it. NULL: none.
     int (*holder)(const thread *t, uintptr_t *pc);

@@ -74,14 +74,14 @@ static void let_others_go_first(int index, thread *t, bool is_first) {
 }
 
 /// Applies the effect of a step to the model. Returns whether the step succeeded.
-static bool carry_out(int index, thread *t, uint32_t step) {
+static bool carry_out(thread *t) {
     const rl_operation *o = t->operation;
     if (o->is_available) {
         // A thread that slept on a condition takes its lock back even if its wait timed out.
         if (t->timed_out && !t->asleep) return false;
         if (t->early || !o->is_available(t)) return false;
     }
-    if (o->carry_out) o->carry_out(index, t, step);
+    if (o->carry_out) o->carry_out(t);
     return true;
 }
 
@@ -156,7 +156,7 @@ uint32_t rl_announced_step(int index) {
     record->kind = t->kind;
     record->address = t->address;
     record->pc = t->pc;
-    bool done = carry_out(index, t, step);
+    bool done = carry_out(t);
     if (lab.scenario->keeps_stores && !t->operation->is_atomic) rl_note_other_step(index);
     record->failed = !done || t->timed_out;
     record->locks_held = t->locks_held;
