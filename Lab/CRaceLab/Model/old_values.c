@@ -75,14 +75,7 @@ void rl_forget_stores(void) {
 static size_t number_of_variable(const void *address) {
     cell *c = rl_cell_at((uintptr_t)address);
     if (c->variable > 0) return c->variable - 1;
-    if (memory.variable_count == memory.variable_capacity) {
-        const size_t wanted = memory.variable_capacity ? 2 * memory.variable_capacity : 16;
-        memory.variables =
-            rl_grown(memory.variables, memory.variable_count, wanted, sizeof *memory.variables);
-        memset(memory.variables + memory.variable_count, 0,
-               (wanted - memory.variable_count) * sizeof *memory.variables);
-        memory.variable_capacity = wanted;
-    }
+    MAKE_ROOM(memory.variables, memory.variable_count, memory.variable_capacity, 16);
     c->variable = ++memory.variable_count;
     return c->variable - 1;
 }

@@ -80,12 +80,7 @@ void rl_observer_gives_up(void) {
 void rl_touch(const void *address) {
     // The observer waits in a loop for what a suspended thread would do.
     if (observation.touched_count == MAX_TOUCHED) rl_observer_gives_up();
-    if (observation.touched_count == observation.touched_capacity) {
-        size_t wanted = observation.touched_capacity ? 2 * observation.touched_capacity : 64;
-        observation.touched = rl_grown(observation.touched, observation.touched_count, wanted,
-                                       sizeof *observation.touched);
-        observation.touched_capacity = wanted;
-    }
+    MAKE_ROOM(observation.touched, observation.touched_count, observation.touched_capacity, 64);
     observation.touched[observation.touched_count++] = (uintptr_t)address;
 }
 
@@ -139,11 +134,7 @@ void rl_note_object(void *object, size_t size, const void *type, rl_place place)
     // An initializer need not write all of this memory. What it contained before may be the address
     // of another object, and the search for the owner of that object would find this one.
     memset((char *)object + OBJECT_HEADER, 0, size - OBJECT_HEADER);
-    if (object_count == object_capacity) {
-        size_t wanted = object_capacity ? 2 * object_capacity : 256;
-        objects = rl_grown(objects, object_count, wanted, sizeof *objects);
-        object_capacity = wanted;
-    }
+    MAKE_ROOM(objects, object_count, object_capacity, 256);
     objects[object_count] = (rl_object){.address = (uintptr_t)object,
                                         .size = size,
                                         .type = type,

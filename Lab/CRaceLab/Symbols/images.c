@@ -25,11 +25,7 @@ static pthread_mutex_t reading = PTHREAD_MUTEX_INITIALIZER;
 static void add_sequence(image *i, sequence s) {
     // The linker places discarded functions at address 0 or 1.
     if (s.start <= 1 || s.end <= s.start) return;
-    if (i->sequence_count == i->sequence_capacity) {
-        size_t wanted = i->sequence_capacity ? 2 * i->sequence_capacity : 256;
-        i->sequences = rl_grown(i->sequences, i->sequence_count, wanted, sizeof s);
-        i->sequence_capacity = wanted;
-    }
+    MAKE_ROOM(i->sequences, i->sequence_count, i->sequence_capacity, 256);
     i->sequences[i->sequence_count++] = s;
 }
 
@@ -147,28 +143,33 @@ static void read_rows(sequence *s) {
     registers now = {.ends_sequence = true};
     do {
         if (!rl_next_row(&r, &s->unit, &now)) break;
-        if (s->row_count == capacity) {
-            uint32_t wanted = capacity ? 2 * capacity : 256;
-            s->rows = rl_grown(s->rows, capacity, wanted, sizeof *s->rows);
-            capacity = wanted;
-        }
+        MAKE_ROOM(s->rows, s->row_count, capacity, 256);
         s->rows[s->row_count++] =
             (row){now.address, (uint32_t)now.file, (uint32_t)now.line, (uint32_t)now.column};
     } while (!now.ends_sequence);
 }
 
-sequence *rl_sequence_of(image *i, uintptr_t address) {
-    size_t low = 0, high = i->sequence_count;
+/// Returns how many elements of a sorted table have a key that is not greater than this one.
+/// `first`: the key of the first element.
+static size_t count_up_to(uint64_t key, const void *first, size_t count, size_t size) {
+    size_t low = 0, high = count;
     while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (i->sequences[middle].start <= address)
+        const size_t middle = (low + high) / 2;
+        if (*(const uint64_t *)((const char *)first + middle * size) <= key)
             low = middle + 1;
         else
             high = middle;
     }
-    if (low == 0) return NULL;
-    sequence *s = &i->sequences[low - 1];
-    if (address >= s->end) return NULL;
+    return low;
+}
+
+#define COUNT_UP_TO(key, table, count, field) \
+    count_up_to(key, &(table)->field, count, sizeof *(table))
+
+sequence *rl_sequence_of(image *i, uintptr_t address) {
+    const size_t before = COUNT_UP_TO(address, i->sequences, i->sequence_count, start);
+    if (before == 0 || address >= i->sequences[before - 1].end) return NULL;
+    sequence *s = &i->sequences[before - 1];
     pthread_mutex_lock(&reading);
     if (!s->rows) read_rows(s);
     pthread_mutex_unlock(&reading);
@@ -176,29 +177,16 @@ sequence *rl_sequence_of(image *i, uintptr_t address) {
 }
 
 uint32_t rl_row_at(const sequence *s, uintptr_t address) {
-    uint32_t low = 0, high = s->row_count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (s->rows[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low ? low - 1 : 0;
+    const size_t before = COUNT_UP_TO(address, s->rows, s->row_count, address);
+    return before ? (uint32_t)before - 1 : 0;
 }
 
 /// Returns the symbol whose extent contains an offset in the image, or NULL.
 static const Elf64_Sym *symbol_at(const Elf64_Sym *symbols, size_t count, uintptr_t offset) {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (symbols[middle].st_value <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0) return NULL;
-    return offset - symbols[low - 1].st_value < symbols[low - 1].st_size ? &symbols[low - 1] : NULL;
+    const size_t before = COUNT_UP_TO(offset, symbols, count, st_value);
+    if (before == 0) return NULL;
+    const Elf64_Sym *last = &symbols[before - 1];
+    return offset - last->st_value < last->st_size ? last : NULL;
 }
 
 const Elf64_Sym *rl_variable_at(image *i, uintptr_t address) {
