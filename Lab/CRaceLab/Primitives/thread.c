@@ -144,8 +144,10 @@ static int add_thread(worker *w, pthread_t pthread, bool is_detached) {
     return index;
 }
 
-int rl_start_thread(pthread_t *pthread, const pthread_attr_t *attributes, void *(*start)(void *),
-                    void *argument) {
+/// Runs `start` as a new thread of this run, up to its first point. Returns the result of
+/// pthread_create.
+static int start_thread(pthread_t *pthread, const pthread_attr_t *attributes,
+                        void *(*start)(void *), void *argument) {
     if (lab.thread_count == RL_MAX_THREADS) rl_end_run_with_too_many_threads();
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, make_goodbye);
@@ -170,7 +172,7 @@ void rl_start_detached_thread(void *(*start)(void *), void *argument) {
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_t pthread;
-    const int result = rl_start_thread(&pthread, &attributes, start, argument);
+    const int result = start_thread(&pthread, &attributes, start, argument);
     if (result != 0) rl_end_without_thread(result);
     pthread_attr_destroy(&attributes);
 }
@@ -199,6 +201,11 @@ void rl_start_team(const void *team, size_t count, void (*start)(const void *tea
     my_thread()->joins = NO_THREAD;
 }
 
+#if defined(__GLIBC__)
+
+// MARK: - Entry points
+
+/// The thread of this run with this `pthread`, or NO_THREAD.
 static int added_thread(pthread_t pthread) {
     for (int i = lab.thread_count - 1; i >= 0; i--) {
         thread *t = &lab.threads[i];
@@ -206,21 +213,6 @@ static int added_thread(pthread_t pthread) {
     }
     return NO_THREAD;
 }
-
-int rl_will_join(pthread_t pthread) {
-    int index = added_thread(pthread);
-    my_thread()->joins = (int8_t)index;
-    return index;
-}
-
-void rl_detached(pthread_t pthread) {
-    int index = added_thread(pthread);
-    if (index != NO_THREAD) lab.threads[index].is_detached = true;
-}
-
-#if defined(__GLIBC__)
-
-// MARK: - Entry points
 
 /// Records a thread that runs beside the scenario's: one that the set-up or the judging of a run
 /// starts, or the initializer of a global.
@@ -245,17 +237,19 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
         return result;
     }
     rl_announce_start(place);
-    return rl_start_thread(thread, attributes, start, argument);
+    return start_thread(thread, attributes, start, argument);
 }
 
 int pthread_detach(pthread_t thread) {
-    if (rl_active) rl_detached(thread);
+    const int index = rl_active ? added_thread(thread) : NO_THREAD;
+    if (index != NO_THREAD) lab.threads[index].is_detached = true;
     return REAL(pthread_detach)(thread);
 }
 
 int pthread_join(pthread_t thread, void **result) {
     IS_LISTENED_TO(place);
-    if (is_listened_to && rl_will_join(thread) >= 0)
+    if (is_listened_to) my_thread()->joins = (int8_t)added_thread(thread);
+    if (is_listened_to && my_thread()->joins != NO_THREAD)
         rl_point(&rl_join, (const void *)thread, place);
     if (rl_is_between_runs_here()) rl_forget_thread_of_set_up(thread);
     return REAL(pthread_join)(thread, result);
