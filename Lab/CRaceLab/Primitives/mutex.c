@@ -29,15 +29,14 @@
 #include <os/lock.h>
 #endif
 
-/// Taking a mutex, and trying to.
-static const rl_operation take_mutex = {
+const rl_operation rl_take_lock = {
     .kind = RL_LOCK,
     .has_record = true,
     .is_available = rl_is_unowned,
     .carry_out = rl_own,
-    .holder = rl_owner,
+    .holder = rl_owner_or_reader,
 };
-static const rl_operation try_mutex = {
+const rl_operation rl_try_lock = {
     .kind = RL_TRY_LOCK,
     .has_record = true,
     .is_attempt = true,
@@ -81,7 +80,7 @@ SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle) {
     if (rl_is_observing) rl_observer_locks(handle, release_word);
     if (rl_sees(RL_MUTEX, RL_CALLER)) {
         meet_lock_without_calls(RL_CALLER);
-        rl_point(&take_mutex, handle, rl_place_in_source(RL_CALLER));
+        rl_point(&rl_take_lock, handle, rl_place_in_source(RL_CALLER));
         if (take(handle)) return;
     }
     REAL_AT(rl_mutex_lock, LOCK_SLOW)(number, handle);
@@ -89,7 +88,7 @@ SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle) {
 
 SWIFT_FUNCTION bool rl_mutex_try_lock(SWIFT_SELF void *handle) {
     if (!rl_sees(RL_MUTEX, RL_CALLER)) return REAL_AT(rl_mutex_try_lock, TRY_LOCK_SLOW)(handle);
-    uint32_t step = rl_point(&try_mutex, handle, rl_place_in_source(RL_CALLER));
+    uint32_t step = rl_point(&rl_try_lock, handle, rl_place_in_source(RL_CALLER));
     return rl_got_it(step) && take(handle);
 }
 
@@ -119,13 +118,13 @@ bool rl_is_mutex_exchange(volatile uint32_t *word, uint32_t expected, uint32_t d
 // On Apple platforms, `Mutex` is an `os_unfair_lock`; function calls take and release it.
 
 void os_unfair_lock_lock(os_unfair_lock_t lock) {
-    if (rl_active) rl_point(&take_mutex, lock, rl_place_in_source(RL_CALLER));
+    if (rl_active) rl_point(&rl_take_lock, lock, rl_place_in_source(RL_CALLER));
     REAL(os_unfair_lock_lock)(lock);
 }
 
 bool os_unfair_lock_trylock(os_unfair_lock_t lock) {
     if (!rl_active) return REAL(os_unfair_lock_trylock)(lock);
-    uint32_t step = rl_point(&try_mutex, lock, rl_place_in_source(RL_CALLER));
+    uint32_t step = rl_point(&rl_try_lock, lock, rl_place_in_source(RL_CALLER));
     return rl_got_it(step) && REAL(os_unfair_lock_trylock)(lock);
 }
 
@@ -223,14 +222,14 @@ int pthread_mutex_lock(pthread_mutex_t *mutex) {
     if (!is_listened_to) {
         if (rl_finds_out_about_lock(mutex, place)) return REAL(pthread_mutex_lock)(mutex);
         if (rl_active && rl_is_lock_of_runtime(place))
-            rl_runtime_locks(mutex, rl_is_lock_of_stream(place) && rl_sees(RL_STREAMS, place),
-                             place);
-        if (is_kept_mutex(mutex)) rl_judge_waits_forever(&take_mutex, mutex, place);
+            rl_runtime_locks(&rl_take_lock, mutex,
+                             rl_is_lock_of_stream(place) && rl_sees(RL_STREAMS, place), place);
+        if (is_kept_mutex(mutex)) rl_judge_waits_forever(&rl_take_lock, mutex, place);
         return REAL(pthread_mutex_lock)(mutex);
     }
     int answer;
     if (asks_again(mutex, &answer, place)) return answer;
-    rl_point(&take_mutex, mutex, place);
+    rl_point(&rl_take_lock, mutex, place);
     return rl_really_lock(mutex);
 }
 
@@ -239,7 +238,7 @@ int pthread_mutex_trylock(pthread_mutex_t *mutex) {
     if (!is_listened_to) return is_kept_mutex(mutex) ? EBUSY : REAL(pthread_mutex_trylock)(mutex);
     int answer;
     if (asks_again(mutex, &answer, place)) return answer == EDEADLK ? EBUSY : answer;
-    uint32_t step = rl_point(&try_mutex, mutex, place);
+    uint32_t step = rl_point(&rl_try_lock, mutex, place);
     return rl_got_it(step) ? rl_really_lock(mutex) : EBUSY;
 }
 
@@ -250,8 +249,8 @@ int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until
     int answer;
     if (asks_again(mutex, &answer, place)) return answer;
     const uint32_t step = rl_has_come(CLOCK_REALTIME, until)
-                              ? rl_point(&try_mutex, mutex, place)
-                              : rl_timed_point(&take_mutex, mutex, place);
+                              ? rl_point(&rl_try_lock, mutex, place)
+                              : rl_timed_point(&rl_take_lock, mutex, place);
     return rl_got_it(step) ? rl_really_lock(mutex) : ETIMEDOUT;
 }
 

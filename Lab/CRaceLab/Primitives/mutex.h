@@ -2,9 +2,12 @@
 
 #pragma once
 
-#include "Platform/build.h"
+#include "Scheduler/operation.h"
 
 #include <pthread.h>
+
+/// Taking a lock of any kind that one thread can have alone; and trying to.
+extern const rl_operation rl_take_lock, rl_try_lock;
 
 /// Takes the real mutex, after the engine has decided that this thread may. Returns the result of
 /// the real function.

@@ -5,6 +5,7 @@
 #include "Model/locks.h"
 #include "Model/misuse.h"
 #include "Primitives/families.h"
+#include "Primitives/mutex.h"
 #include "Primitives/next_symbol.h"
 #include "Scheduler/observe.h"
 #include "Scheduler/outside.h"
@@ -16,25 +17,9 @@
 #define FAMILY RL_LOCKS
 
 #include <errno.h>
-#include <pthread.h>
 
 typedef int (*on_rwlock)(pthread_rwlock_t *);
 
-static const rl_operation write_lock = {
-    .kind = RL_LOCK,
-    .has_record = true,
-    .is_available = rl_is_unowned,
-    .carry_out = rl_own,
-    .holder = rl_owner_or_reader,
-};
-static const rl_operation try_write_lock = {
-    .kind = RL_TRY_LOCK,
-    .has_record = true,
-    .is_attempt = true,
-    .could_be_early = true,
-    .is_available = rl_is_unowned,
-    .carry_out = rl_own,
-};
 static const rl_operation read_lock = {
     .kind = RL_SHARED_LOCK,
     .has_record = true,
@@ -99,17 +84,17 @@ int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
     if (rl_is_observing) rl_observer_locks(lock, release_rwlock);
     IS_LISTENED_TO_ON(lock, place);
     if (!is_listened_to) {
-        if (is_kept(lock, false)) rl_judge_waits_forever(&write_lock, lock, place);
+        if (is_kept(lock, false)) rl_judge_waits_forever(&rl_take_lock, lock, place);
         return REAL(pthread_rwlock_wrlock)(lock);
     }
-    rl_point(&write_lock, lock, place);
+    rl_point(&rl_take_lock, lock, place);
     return really(REAL(pthread_rwlock_wrlock), lock);
 }
 
 int pthread_rwlock_trywrlock(pthread_rwlock_t *lock) {
     IS_LISTENED_TO_ON(lock, place);
     if (!is_listened_to) return REAL(pthread_rwlock_trywrlock)(lock);
-    uint32_t step = rl_point(&try_write_lock, lock, place);
+    uint32_t step = rl_point(&rl_try_lock, lock, place);
     return rl_got_it(step) ? really(REAL(pthread_rwlock_wrlock), lock) : EBUSY;
 }
 

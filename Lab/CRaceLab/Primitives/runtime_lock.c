@@ -44,18 +44,10 @@ void rl_may_register(const void *task, rl_place place) {
 
 // MARK: - Locks
 
-static const rl_operation lock_of_runtime = {
-    .kind = RL_LOCK,
-    .has_record = true,
-    .is_available = rl_is_unowned,
-    .carry_out = rl_own,
-    .holder = rl_owner,
-};
-
 /// At least the size of the runtime's object of a task.
 enum { size_of_task = 256 };
 
-void rl_runtime_locks(void *mutex, bool is_point, rl_place place) {
+void rl_runtime_locks(const rl_operation *take, void *mutex, bool is_point, rl_place place) {
     if (rl_owns(mutex)) return rl_took_again(mutex);
     thread *t = my_thread();
     const vector_clock before = t->clock;
@@ -65,7 +57,7 @@ void rl_runtime_locks(void *mutex, bool is_point, rl_place place) {
         if (is_next) from = rl_place_that_awaits(place);
         // The call for a cancelled task cancels the stream first; it does not ask for an element.
         is_next = is_next && from.pc && !rl_is_on_stack(registration, place);
-        const uint32_t step = rl_point(&lock_of_runtime, mutex, from);
+        const uint32_t step = rl_point(take, mutex, from);
         if (is_next) lab.steps[step].element = RL_RECEIVES;
         if (!is_point) rl_note_runtime();
     } else {

@@ -42,8 +42,8 @@ void rl_arrives(uintptr_t actor, uintptr_t pc);
 void rl_runtime_acquires(const void *thing);
 /// The release events. `only_orders`: no other step depends on the event.
 void rl_runtime_releases(const void *thing, bool only_orders);
-/// The runtime takes a lock of its own.
-void rl_runtime_locks(void *mutex, bool is_point, rl_place place);
+/// The runtime takes a lock of its own, with this operation.
+void rl_runtime_locks(const rl_operation *take, void *mutex, bool is_point, rl_place place);
 void rl_runtime_unlocks(const void *mutex);
 /// If `place` is within the registration of a cancellation handler, remembers where that was called,
 /// and returns the address; otherwise returns 0. The stack begins at `stack`.
