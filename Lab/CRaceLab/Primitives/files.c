@@ -214,8 +214,6 @@ void rl_use_descriptor(int file, rl_use contents, bool moves, rl_place place) {
     use(key_of(&s, CONTENTS), S_ISFIFO(s.stx_mode) ? how : contents, place);
 }
 
-void rl_reads(int file, rl_place place) { rl_use_descriptor(file, RL_LOOKS, true, place); }
-
 void rl_count_links(int file, rl_place place) {
     struct statx s;
     if (!rl_uses_outer_state() || !rl_is_of_program(place.pc)) return;

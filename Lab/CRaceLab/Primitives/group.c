@@ -78,7 +78,7 @@ static notification *take_notifications(dispatch_object group) {
     notification *taken = NULL, **end = &taken, **at = &notifications;
     while (*at) {
         notification *n = *at;
-        if (group ? n->group != group : n->run == rl_run_number()) {
+        if (group ? n->group != group : n->run == lab.run) {
             at = &n->next;
             continue;
         }
@@ -105,7 +105,7 @@ static void register_notification(dispatch_object group, item *i) {
     notification **end = &notifications;
     while (*end) end = &(*end)->next;
     *end = rl_allocate(sizeof **end, "a notification");
-    **end = (notification){.group = group, .item = i, .run = rl_run_number()};
+    **end = (notification){.group = group, .item = i, .run = lab.run};
 }
 
 /// Sends the work of a notification whose group has finished.

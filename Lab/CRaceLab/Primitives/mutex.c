@@ -65,8 +65,7 @@ static void release_word(void *handle) { atomic_store((_Atomic uint32_t *)handle
 
 static bool take(void *handle) {
     uint32_t unlocked = 0;
-    bool taken =
-        atomic_compare_exchange_strong((_Atomic uint32_t *)handle, &unlocked, rl_thread_number());
+    bool taken = atomic_compare_exchange_strong((_Atomic uint32_t *)handle, &unlocked, me->number);
     if (taken) rl_will_release_silently(handle, release_word);
     return taken;
 }
@@ -93,14 +92,14 @@ SWIFT_FUNCTION bool rl_mutex_try_lock(SWIFT_SELF void *handle) {
 }
 
 void rl_observe_mutex(volatile uint32_t *word, uint32_t expected, uint32_t desired) {
-    uint32_t number = rl_thread_number();
+    uint32_t number = me->number;
     if (expected == 0 && desired == number) rl_observer_locks((void *)word, release_word);
     if (expected == number && desired == 0) rl_observer_unlocks((void *)word);
 }
 
 bool rl_is_mutex_exchange(volatile uint32_t *word, uint32_t expected, uint32_t desired,
                           uint32_t *seen) {
-    uint32_t number = rl_thread_number();
+    uint32_t number = me->number;
     if (expected == 0 && desired == number) {
         *seen = number ^ 1;  // "taken": the caller calls rl_mutex_lock or rl_mutex_try_lock
         return true;
@@ -172,7 +171,7 @@ int rl_really_lock(pthread_mutex_t *mutex) {
 /// lock. The system may regard the calling thread as the one that took it.
 static bool is_kept_mutex(pthread_mutex_t *mutex) {
     if (!rl_is_between_runs_here() || mutex->__data.__lock == 0) return false;
-    const bool is_own = mutex->__data.__owner == (int)rl_thread_number() && !is_of_thread(mutex);
+    const bool is_own = mutex->__data.__owner == (int)me->number && !is_of_thread(mutex);
     return is_own || rl_is_held(mutex);
 }
 

@@ -13,8 +13,5 @@ typedef enum { RL_LOOKS, RL_CHANGES } rl_use;
 /// of the two changes it, there is no verdict. `what` says so in a sentence.
 void rl_use_outer_state(uint64_t key, rl_use use, const char *what, rl_place place);
 
-/// The calling thread reads from a descriptor.
-void rl_reads(int file, rl_place place);
-
 uint64_t rl_key(uint64_t one, uint64_t other);
 uint64_t rl_key_of_text(const char *text, size_t size);

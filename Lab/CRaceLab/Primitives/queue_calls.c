@@ -1,9 +1,10 @@
-// The entry points of Dispatch for running work on a queue: at once, repeatedly, or later. Swift's
-// Dispatch module calls these functions by name.
+// The entry points of Dispatch for running work on a queue, at once, repeatedly, or later, and for
+// the values of queues. Swift's Dispatch module calls these functions by name.
 //
 // Linux only, where the program's definitions take precedence; see thread.c.
 
 #include "Primitives/families.h"
+#include "Primitives/guarded.h"
 #include "Primitives/task_calls.h"
 #include "Primitives/thread.h"
 #include "Primitives/unfinished.h"
@@ -166,7 +167,7 @@ void dispatch_after(uint64_t when, dispatch_object queue, void *work) {
 }
 
 void dispatch_after_f(uint64_t when, dispatch_object queue, void *context, function work) {
-    if (rl_is_of_runtime(work) && rl_delayed_job_passes(when, context, work)) return;
+    if (rl_delayed_job_passes(when, context, work)) return;
     rl_place place = RL_CALLER;
     if (!rl_is_sending(&place)) return REAL(dispatch_after_f)(when, queue, context, work);
     rl_send_item_later(when, rl_make_item(queue, (call){work, context}, place), place);
@@ -199,7 +200,7 @@ void dispatch_barrier_async(dispatch_object queue, void *work) {
 }
 
 void dispatch_async_f(dispatch_object queue, void *context, function work) {
-    if (rl_is_of_runtime(work) && rl_job_passes(queue, context, work, RL_CALLER)) return;
+    if (rl_job_passes(queue, context, work, RL_CALLER)) return;
     if (!has_sent(queue, (call){work, context}, false, RL_CALLER))
         REAL(dispatch_async_f)(queue, context, work);
 }
@@ -207,6 +208,32 @@ void dispatch_async_f(dispatch_object queue, void *context, function work) {
 void dispatch_barrier_async_f(dispatch_object queue, void *context, function work) {
     if (!has_sent(queue, (call){work, context}, true, RL_CALLER))
         REAL(dispatch_barrier_async_f)(queue, context, work);
+}
+
+// MARK: - Values
+
+// All values with the same key count as one, because a queue also has those of its target.
+
+void dispatch_queue_set_specific(dispatch_object queue, const void *key, void *value,
+                                 function free) {
+    IS_LISTENED_TO(place);
+    if (is_listened_to) rl_point(&set_guarded, key, place);
+    REAL(dispatch_queue_set_specific)(queue, key, value, free);
+}
+
+void *dispatch_queue_get_specific(dispatch_object queue, const void *key) {
+    IS_LISTENED_TO(place);
+    if (is_listened_to) rl_point(&read_guarded, key, place);
+    return REAL(dispatch_queue_get_specific)(queue, key);
+}
+
+/// Work for another queue may run on the main thread. The real function looks at that queue first.
+void *dispatch_get_specific(const void *key) {
+    IS_LISTENED_TO(place);
+    if (is_listened_to) rl_point(&read_guarded, key, place);
+    void *found = REAL(dispatch_get_specific)(key);
+    if (found || !rl_stands_for_main_thread()) return found;
+    return REAL(dispatch_queue_get_specific)(dlsym(RTLD_DEFAULT, "_dispatch_main_q"), key);
 }
 
 #endif

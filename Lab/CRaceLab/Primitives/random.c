@@ -2,8 +2,8 @@
 //
 // Linux only, where the program's definitions take precedence; see thread.c.
 
+#include "Primitives/files.h"
 #include "Primitives/next_symbol.h"
-#include "Primitives/outer_state.h"
 #include "Scheduler/early_end.h"
 #include "State/inputs.h"
 
@@ -54,7 +54,7 @@ static bool is_source(int file) {
 }
 
 ssize_t read(int file, void *memory, size_t size) {
-    rl_reads(file, RL_CALLER);
+    rl_use_descriptor(file, RL_LOOKS, true, RL_CALLER);
     if (!rl_runs_scenario() || !is_source(file)) return REAL(read)(file, memory, size);
     rl_draw(memory, size);
     return (ssize_t)size;

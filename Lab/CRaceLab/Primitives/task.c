@@ -152,8 +152,6 @@ static void continues_with(thread *t, const rl_operation *o, uintptr_t address, 
 // Time passes only when a task wakes up, and tasks wake up in the order of their times. Apart from
 // that a task can wake up at any moment: the lab assumes nothing about how long other threads take.
 
-uint64_t rl_time(void) { return lab.time; }
-
 void rl_send_job_later(void *job, void (*work)(void *), uint64_t time, bool is_of_runtime) {
     my_thread()->accesses++;
     int index = rl_task_at(job);

@@ -26,8 +26,6 @@ void rl_run_job_here(void *job, void (*work)(void *job));
 bool rl_is_in_enqueue(const void *job);
 /// Registers a task that has not begun and was never sent to an executor.
 void rl_meet_task(const void *task);
-/// The time in the model, in nanoseconds.
-uint64_t rl_time(void);
 void rl_job_begins(const void *job, rl_place place);
 void rl_job_is_enqueued(const void *job, rl_place place);
 void rl_task_ends(const void *task);

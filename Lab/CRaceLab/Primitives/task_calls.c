@@ -117,8 +117,6 @@ static void release(const void *thing) {
 
 static uint8_t kind_of(const void *job) { return ((const uint8_t *)job)[4 * sizeof(void *)]; }
 
-bool rl_is_of_runtime(function work) { return is_in_runtime((uintptr_t)work); }
-
 /// A job for the main queue, where it queues up with other work.
 typedef struct {
     void *job;
@@ -132,11 +130,12 @@ static void run_on_main(void *context) {
 }
 
 bool rl_job_passes(dispatch_object queue, void *job, function work, rl_place place) {
+    if (!is_in_runtime((uintptr_t)work)) return false;
     if (is_finding_out) {
         hear((told){SENDS, job, place.pc, work});
         return true;
     }
-    if (!is_in_runtime((uintptr_t)work) || !rl_controls_tasks()) return false;
+    if (!rl_controls_tasks()) return false;
     if (rl_kind_of_queue(queue) != MAIN) {
         rl_send_job(job, work, place);
         return true;
@@ -186,7 +185,7 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
     }
     rl_comes_to_clock(rl_place_that_awaits(RL_CALLER));
     rl_look_at_clock();
-    const uint64_t now = rl_time();
+    const uint64_t now = lab.time;
     *time = (struct timespec){(time_t)(now / 1000000000), (long)(now % 1000000000)};
     return 0;
 }
@@ -401,10 +400,6 @@ static bool are_there(const char *const *symbols) {
     return true;
 }
 
-extern SWIFT_FUNCTION bool swift_task_isCancelled(const void *task);
-
-static bool is_cancelled(const void *task) { return REAL(swift_task_isCancelled)(task); }
-
 static void *find_out(void *unused) {
     (void)unused;
     static const char *const needed[] = {"swift_task_switch",
@@ -439,7 +434,6 @@ static void *find_out(void *unused) {
     if (!trial.obstacle) trial.obstacle = hear_stream(trial.use_stream);
     is_finding_out = false;
     rl_may_control_tasks(!trial.obstacle);
-    rl_look_for_cancelled_children_with(is_cancelled);
     if (trial.obstacle) *acquires = *releases = NULL;
     return NULL;
 }

@@ -5,9 +5,6 @@
 
 #include "Primitives/dispatch.h"
 
-/// Whether a function belongs to the concurrency runtime.
-bool rl_is_of_runtime(function work);
-
 /// Intercepts a job that the runtime sends to a queue, or with a delay. Returns false if the real
 /// function must send it.
 bool rl_job_passes(dispatch_object queue, void *job, function work, rl_place place);

@@ -4,15 +4,12 @@
 
 #ifndef RL_WITHOUT_HOOKS
 
+#include "Primitives/next_symbol.h"
 #include "Search/waking.h"
 
 const char rl_all_tasks;
 
-static bool (*is_cancelled)(const void *task);
-
-void rl_look_for_cancelled_children_with(bool (*function)(const void *task)) {
-    is_cancelled = function;
-}
+extern SWIFT_FUNCTION bool swift_task_isCancelled(const void *task);
 
 static bool is_running_child(const thread *t) {
     return t->is_task && t->parent != NO_THREAD && !t->finished && !t->is_ending;
@@ -36,7 +33,7 @@ void rl_look_for_cancelled_children(void) {
     for (int i = 0; i < lab.thread_count; i++) {
         thread *child = &lab.threads[i];
         if (!is_running_child(child) || child->is_cancelled) continue;
-        child->is_cancelled = is_cancelled((const void *)child->task);
+        child->is_cancelled = REAL(swift_task_isCancelled)((const void *)child->task);
         if (child->is_cancelled && !is_known) rl_runtime_did(RL_CANCEL, ALL_TASKS, 0);
     }
 }

@@ -12,7 +12,5 @@ extern const char rl_all_tasks;
 void rl_has_child(int child);
 /// Whether the current task has children that have not ended.
 bool rl_has_children(void);
-/// Sets the function that returns whether a task is cancelled.
-void rl_look_for_cancelled_children_with(bool (*is_cancelled)(const void *task));
 /// Records children that have been cancelled since the last call as an effect of the last step.
 void rl_look_for_cancelled_children(void);

@@ -42,14 +42,15 @@ typedef struct rl_service {
     void (*threads_begin)(void);   // after the set-up
     void (*threads_have_ended)(bool is_complete);
     void (*run_is_over)(void);  // after the judging
-    struct rl_service *next;
+    const struct rl_service *next;
 } rl_service;
 
-/// Called before the program begins; see RL_SERVICE.
-void rl_add_service(rl_service *service);
-/// The services of all primitives, a list.
-const rl_service *rl_services(void);
+/// The services of all primitives, a list. Complete before the program begins.
+extern const rl_service *rl_services;
 
 /// Registers the service that the file defines with this name.
-#define RL_SERVICE(service) \
-    __attribute__((constructor)) static void add_##service(void) { rl_add_service(&service); }
+#define RL_SERVICE(service)                                        \
+    __attribute__((constructor)) static void add_##service(void) { \
+        service.next = rl_services;                                \
+        rl_services = &service;                                    \
+    }

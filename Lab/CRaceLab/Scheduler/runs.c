@@ -49,9 +49,11 @@ void rl_forget_thread_of_set_up(pthread_t pthread) {
             loose_threads[i--] = loose_threads[--loose_thread_count];
 }
 
+const rl_service *rl_services;
+
 /// Calls a function of each service.
-#define FOR_EACH_SERVICE(function, ...)                       \
-    for (const rl_service *s = rl_services(); s; s = s->next) \
+#define FOR_EACH_SERVICE(function, ...)                     \
+    for (const rl_service *s = rl_services; s; s = s->next) \
         if (s->function) s->function(__VA_ARGS__)
 
 static void finish_work(void) {

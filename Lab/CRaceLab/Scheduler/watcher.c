@@ -154,7 +154,7 @@ static bool stop(rl_status status, uint64_t seen) {
     struct sched_param parameter = {0};
     sched_setscheduler((pid_t)lost->number, SCHED_IDLE, &parameter);
 #endif
-    for (const rl_service *s = rl_services(); s; s = s->next)
+    for (const rl_service *s = rl_services; s; s = s->next)
         if (s->threads_have_ended) s->threads_have_ended(false);
     lab.scenario->finished(lab.scenario->context, &run);
     // The lost thread may still use the memory that was kept.

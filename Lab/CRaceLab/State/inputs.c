@@ -27,12 +27,6 @@ void rl_forget_inputs(void) {
     lab.jumps = 0;
 }
 
-uint64_t rl_mix(uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-    return z ^ (z >> 31);
-}
-
 void rl_draw(void *memory, size_t size) {
     lab.summary.has_random_numbers = true;
     const bool is_between_runs = me->thread == NO_THREAD;

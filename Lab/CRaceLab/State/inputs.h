@@ -10,9 +10,6 @@ bool rl_runs_scenario(void);
 /// A run begins.
 void rl_forget_inputs(void);
 
-/// A number that looks like a random one, a different one for each: Steele, Lea and Flood, "Fast
-/// splittable pseudorandom number generators", 2014.
-uint64_t rl_mix(uint64_t z);
 /// Fills memory with random numbers. Each thread has a sequence of its own, so its numbers do not
 /// depend on the order of the threads.
 void rl_draw(void *memory, size_t size);

@@ -43,7 +43,6 @@ void rl_end_own_work(void) {
 bool rl_on_lab_thread(void) { return me != NULL && me->thread >= 0; }
 bool rl_is_of_lab(void) { return me != NULL; }
 bool rl_is_between_runs_here(void) { return me && me->thread == NO_THREAD; }
-uint32_t rl_thread_number(void) { return me->number; }
 bool rl_stands_for_main_thread(void) { return me && me->is_main; }
 
 bool rl_stand_for_main_thread(bool is_main) {
@@ -52,7 +51,6 @@ bool rl_stand_for_main_thread(bool is_main) {
     return before;
 }
 
-uint64_t rl_run_number(void) { return lab.run; }
 bool rl_has_fault(unsigned fault) { return lab.scenario->faults & fault; }
 
 bool rl_gives(unsigned liberty) {

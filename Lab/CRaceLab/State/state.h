@@ -304,8 +304,8 @@ struct thread {
 /// An operating-system thread that runs the bodies of scenario threads.
 struct worker {
     pthread_t pthread;
-    uint32_t number;
-    int processor;  // the processor that it is bound to; -1: none
+    uint32_t number;  // by which the operating system, and therefore `Mutex`, knows it
+    int processor;    // the processor that it is bound to; -1: none
     parker turn;
     int assigned;  // what to do at its turn
     int thread;    // the thread whose body it runs, or NO_THREAD
@@ -446,15 +446,11 @@ bool rl_is_ignoring(void);
 /// Whether the calling thread is a lab thread; and whether it sets up a scenario or judges a run.
 bool rl_is_of_lab(void);
 bool rl_is_between_runs_here(void);
-/// The number by which the operating system, and therefore `Mutex`, knows the calling thread.
-uint32_t rl_thread_number(void);
 /// Whether the calling thread acts as the main thread of the process.
 bool rl_stands_for_main_thread(void);
 /// Sets whether it does. Returns the previous value.
 bool rl_stand_for_main_thread(bool is_main);
 
-/// Identifies a run.
-uint64_t rl_run_number(void);
 /// Whether a liberty of the scenario is on, see RL_LIBERTY_…
 bool rl_gives(unsigned liberty);
 bool rl_has_fault(unsigned fault);

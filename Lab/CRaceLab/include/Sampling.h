@@ -52,13 +52,17 @@ typedef struct {
     uint32_t preemptions;
 } rl_view;
 
-/// Returns a number that is the same on every machine. (Steele, Lea, Flood, "Fast Splittable
-/// Pseudorandom Number Generators", OOPSLA 2014: SplitMix64.)
-static inline uint64_t rl_random(uint64_t *state) {
-    uint64_t z = *state += 0x9E3779B97F4A7C15ull;
+/// Returns a number that looks like a random one, a different one for each. (Steele, Lea, Flood,
+/// "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014: SplitMix64.)
+static inline uint64_t rl_mix(uint64_t z) {
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
     z = (z ^ z >> 27) * 0x94D049BB133111EBull;
     return z ^ z >> 31;
+}
+
+/// Returns the next number of a sequence that is the same on every machine.
+static inline uint64_t rl_random(uint64_t *state) {
+    return rl_mix(*state += 0x9E3779B97F4A7C15ull);
 }
 
 static inline uint32_t rl_random_below(uint64_t *state, uint32_t bound) {
