@@ -1,5 +1,3 @@
-// Ends the process when the lab cannot continue.
-
 #include "Platform/end.h"
 #include "Platform/recording.h"
 

@@ -1,5 +1,3 @@
-// Distinguishes a stack overflow from other crashes.
-
 #include "Platform/stack_overflow.h"
 
 #include <signal.h>

@@ -2,8 +2,6 @@
 //
 // An actor is not modeled: the runtime queues the tasks that wait for it, and the lab decides when
 // a task arrives. An executor of the program's own keeps its tasks itself.
-//
-// Linux only, where the program's definitions take precedence; see thread.c.
 
 #include "Primitives/actor.h"
 

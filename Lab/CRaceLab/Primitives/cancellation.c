@@ -4,8 +4,6 @@
 // tasks of its `async let`s, and a group whose body throws cancels its tasks. The lab intercepts
 // the end of the scope and the `throw`. The runtime then cancels the tasks itself, as it does when
 // an error of a task passes through the body of a group; the lab checks for that after each step.
-//
-// Linux only, where the program's definitions take precedence; see thread.c.
 
 #include "Platform/memory.h"
 #include "Primitives/next_symbol.h"

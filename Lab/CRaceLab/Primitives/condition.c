@@ -1,6 +1,4 @@
 // Conditions of the threads library, and with them NSCondition.
-//
-// Linux only: elsewhere a library is bound to the library that it was linked against.
 
 #include "Model/locks.h"
 #include "Model/misuse.h"

@@ -1,6 +1,4 @@
 // Continuations: a task suspends itself until another thread resumes it, once.
-//
-// Linux only, where the program's definitions take precedence; see thread.c.
 
 #include "Model/happens_before.h"
 #include "Model/misuse.h"

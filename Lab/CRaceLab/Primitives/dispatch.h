@@ -30,7 +30,7 @@ typedef struct {
     void (*invoke)(void *block);
 } block;
 
-// time.c
+// clock.c
 
 /// Whether a deadline has passed.
 bool rl_has_passed(uint64_t time);

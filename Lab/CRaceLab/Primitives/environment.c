@@ -1,6 +1,4 @@
 // The environment, and other settings of the process that its threads share.
-//
-// Linux only, where the program's definitions take precedence; see thread.c.
 
 #include "Primitives/next_symbol.h"
 #include "Primitives/outer_state.h"

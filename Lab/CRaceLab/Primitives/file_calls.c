@@ -1,6 +1,4 @@
 // Entry points: the calls that use files, pipes, sockets, descriptors and the current directory.
-//
-// Linux only, where the program's definitions take precedence; see thread.c.
 
 #include "Primitives/files.h"
 #include "Primitives/next_symbol.h"

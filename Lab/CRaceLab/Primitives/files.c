@@ -3,8 +3,6 @@
 // A path stands for each name on it, including those in symbolic links, and for the file. Standard
 // output and standard error do not count, nor do devices other than standard input. Sockets may be
 // connected with each other, so all of them count as one.
-//
-// Linux only, where the program's definitions take precedence; see thread.c.
 
 #include "Primitives/files.h"
 #include "Primitives/next_symbol.h"

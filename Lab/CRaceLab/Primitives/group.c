@@ -2,8 +2,6 @@
 //
 // On lab threads the engine keeps the count and the real group stays empty. This file keeps the
 // work that is sent to a queue when a group finishes.
-//
-// Linux only, where the program's definitions take precedence; see thread.c.
 
 #include "Model/happens_before.h"
 #include "Platform/memory.h"

@@ -1,8 +1,6 @@
 // The entry points that identify the main thread and the main queue. On lab threads, the main
 // thread is the one that runs the work of the main queue. The real main thread has other work, such
 // as waiting for the exploration.
-//
-// Linux only, where the program's definitions take precedence; see thread.c.
 
 #include "Primitives/dispatch.h"
 #include "State/state.h"

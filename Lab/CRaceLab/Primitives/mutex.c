@@ -148,8 +148,6 @@ bool rl_is_mutex_exchange(volatile uint32_t *word, uint32_t expected, uint32_t d
 
 // MARK: - Mutexes of the threads library
 
-// Linux only: elsewhere a library is bound to the library that it was linked against.
-
 // The engine decides when a thread may take a lock. The thread then takes the real lock as well,
 // which keeps out threads that are not part of the scenario.
 

@@ -1,5 +1,8 @@
 // How an entry point is declared in Swift's calling conventions, and how it finds the function that
 // it replaces.
+//
+// The files that replace functions of libraries are for Linux only, where the program's definitions
+// take precedence. Elsewhere a library is bound to the library that it was linked against.
 
 #ifndef REAL_H
 #define REAL_H

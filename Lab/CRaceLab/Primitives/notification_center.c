@@ -1,8 +1,7 @@
 // `NotificationCenter`: what it knows of its observers is one variable, which `post` reads before it
 // calls them. The lock that it has for this makes no calls.
 //
-// Linux only, where the program's definitions take precedence; see thread.c. An older Foundation has
-// none of these functions, and a lock that does make calls, see mutex.c.
+// An older Foundation has none of these functions, and a lock that does make calls, see mutex.c.
 
 #include "Primitives/families.h"
 #include "Primitives/guarded.h"

@@ -2,8 +2,6 @@
 //
 // During a run only the engine keeps the count. A semaphore with a name, or one that processes
 // share, may be signalled by another process: there is no verdict then.
-//
-// Linux only, where the program's definitions take precedence; see thread.c.
 
 #include "Primitives/clock.h"
 #include "Primitives/next_symbol.h"

@@ -1,7 +1,5 @@
 // The calls that end or replace the process. If the code under test makes one of them, the process
 // ends with a status that is not that of a success. In a child process, the call is a finding.
-//
-// Linux only, where the program's definitions take precedence; see thread.c.
 
 #include "Primitives/next_symbol.h"
 #include "Scheduler/early_end.h"

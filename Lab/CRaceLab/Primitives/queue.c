@@ -1,6 +1,4 @@
 // The queues of Dispatch: which are serial and which concurrent, and what it means to run on one.
-//
-// Linux only, where the program's definitions take precedence; see thread.c.
 
 #include "Model/locks.h"
 #include "Platform/memory.h"

@@ -1,7 +1,5 @@
 // The entry points of Dispatch for running work on a queue, at once, repeatedly, or later, and for
 // the values of queues. Swift's Dispatch module calls these functions by name.
-//
-// Linux only, where the program's definitions take precedence; see thread.c.
 
 #include "Primitives/families.h"
 #include "Primitives/guarded.h"

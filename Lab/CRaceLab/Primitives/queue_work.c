@@ -3,8 +3,6 @@
 // Threads that the lab starts for a queue run its work, and wait for more until all other threads
 // have finished: one thread for a serial queue, as many as needed for a concurrent one. They run
 // each piece of work as `sync` does (queue.c), so that it excludes other work on the queue.
-//
-// Linux only, where the program's definitions take precedence; see thread.c.
 
 #include "Model/locks.h"
 #include "Platform/memory.h"

@@ -1,6 +1,4 @@
 // The sources of random numbers. The code under test receives the same numbers in every run.
-//
-// Linux only, where the program's definitions take precedence; see thread.c.
 
 #include "Primitives/files.h"
 #include "Primitives/next_symbol.h"

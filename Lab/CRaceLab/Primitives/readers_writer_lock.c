@@ -1,6 +1,4 @@
 // Readers-writer locks of the threads library.
-//
-// Linux only: elsewhere a library is bound to the library that it was linked against.
 
 #include "Model/locks.h"
 #include "Model/misuse.h"

@@ -1,7 +1,5 @@
 // Semaphores: their count, and the entry points of Dispatch, which Swift's Dispatch module calls by
 // name.
-//
-// Linux only, where the program's definitions take precedence; see thread.c.
 
 #include "Primitives/semaphore.h"
 

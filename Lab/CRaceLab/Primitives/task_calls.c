@@ -9,8 +9,6 @@
 // of the call identifies the event. The lab learns these addresses before the first exploration,
 // from a task that yields once, a task that registers a cancellation handler and hops to an actor,
 // and a stream. If their events are not as expected, the lab gives no verdict about tasks.
-//
-// Linux only, where the program's definitions take precedence; see thread.c.
 
 #include "Primitives/task_calls.h"
 #include "Platform/memory.h"

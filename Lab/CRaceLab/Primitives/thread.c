@@ -1,7 +1,4 @@
 // Threads that the code under test starts, and their entry points. `Thread` ends up here as well.
-//
-// The entry points work on Linux only: elsewhere a library is bound to the library that it was
-// linked against.
 
 #include "Primitives/thread.h"
 #include "Primitives/families.h"

@@ -2,8 +2,6 @@
 // the timers of run loops run code beside the threads of the scenario; queues that are suspended,
 // spin locks and barriers of POSIX order what threads do, and `pthread_cancel` ends one. So when
 // the code under test uses one, the exploration ends without a verdict.
-//
-// Linux only, where the program's definitions take precedence; see thread.c.
 
 #include "Primitives/dispatch.h"
 #include "Scheduler/outside.h"

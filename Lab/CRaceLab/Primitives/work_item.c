@@ -1,7 +1,5 @@
 // The work items of Dispatch. Each has a group of its own, entered when the item is created and
 // left when the item has been done for the first time (group.c).
-//
-// Linux only, where the program's definitions take precedence; see thread.c.
 
 #include "Model/locks.h"
 #include "Primitives/dispatch.h"

@@ -1,5 +1,3 @@
-// Which threads are enabled.
-
 #include "Scheduler/enabled.h"
 
 #ifndef RL_WITHOUT_HOOKS

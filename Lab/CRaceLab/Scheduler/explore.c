@@ -1,5 +1,3 @@
-// An exploration: one run after another.
-
 #include "Scheduler/explore.h"
 
 #ifndef RL_WITHOUT_HOOKS

@@ -1,5 +1,3 @@
-// Begins a run, judges it, and picks the next one.
-
 #include "Scheduler/runs.h"
 
 #ifndef RL_WITHOUT_HOOKS

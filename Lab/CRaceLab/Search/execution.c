@@ -1,5 +1,3 @@
-// Records a run for the search, and follows what the search wishes.
-
 #include "Search/execution.h"
 
 #ifndef RL_WITHOUT_HOOKS

@@ -1,5 +1,3 @@
-// The effect of a step on threads in the sleep set and on spinning threads.
-
 #include "Search/waking.h"
 
 #ifndef RL_WITHOUT_HOOKS

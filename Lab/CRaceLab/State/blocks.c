@@ -1,5 +1,3 @@
-// The blocks of memory that the code under test allocates.
-
 #include "State/blocks.h"
 
 #ifndef RL_WITHOUT_HOOKS
