@@ -1,10 +1,8 @@
 // Declarations for Dispatch that several hook files share.
 
-#ifndef RACELAB_DISPATCH_H
-#define RACELAB_DISPATCH_H
+#pragma once
 
 #include "Primitives/next_symbol.h"
-#include "Primitives/queue_work.h"
 #include "State/place.h"
 
 typedef void *dispatch_object;
@@ -112,4 +110,6 @@ void rl_send_item(item *i, rl_place place);
 void rl_send_item_later(uint64_t when, item *i, rl_place place);
 void rl_discard_item(item *i);
 
-#endif
+/// Runs one work item that was sent to a queue between two runs. Returns false if there is none
+/// that can run now.
+bool rl_do_waiting_work(void);

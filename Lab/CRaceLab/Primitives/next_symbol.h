@@ -4,8 +4,7 @@
 // The files that replace functions of libraries are for Linux only, where the program's definitions
 // take precedence. Elsewhere a library is bound to the library that it was linked against.
 
-#ifndef REAL_H
-#define REAL_H
+#pragma once
 
 #include "Platform/build.h"
 
@@ -42,5 +41,3 @@
         first;                \
         return PASS_ON(name); \
     }
-
-#endif

@@ -4,8 +4,7 @@
 // share, may be signalled by another process: there is no verdict then.
 
 #include "Primitives/clock.h"
-#include "Primitives/next_symbol.h"
-#include "Primitives/queue_work.h"
+#include "Primitives/dispatch.h"
 #include "Primitives/semaphore.h"
 #include "Primitives/unannounced.h"
 #include "Scheduler/outside.h"

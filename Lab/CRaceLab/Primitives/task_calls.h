@@ -1,7 +1,6 @@
 // Declarations for Swift's concurrency runtime that several hook files share.
 
-#ifndef RACELAB_TASK_CALLS_H
-#define RACELAB_TASK_CALLS_H
+#pragma once
 
 #include "Primitives/dispatch.h"
 
@@ -19,5 +18,3 @@ bool rl_finds_out_about_lock(void *mutex, rl_place place);
 
 /// The functions that cancellation.c replaces; the last one is NULL.
 extern const char *const rl_symbols_of_cancellation[];
-
-#endif

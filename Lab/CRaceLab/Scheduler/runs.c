@@ -21,6 +21,27 @@
 #include "Symbols/call_sites.h"
 #include "Symbols/lock_helpers.h"
 
+// MARK: - Bodies that are abandoned
+
+void rl_meet_fate(void) {
+    if (me->fate == ENDS_RUN) rl_assign(ENGINE);
+    if (me->fate == IS_DISMISSED) rl_unpark(&lab.gone);
+    if (me->fate == OBSERVES_NO_MORE) rl_end_observation();
+}
+
+void rl_dismiss_the_rest(void) {
+    for (int i = 0; i < lab.thread_count; i++) {
+        thread *t = &lab.threads[i];
+        if (!t->started || t->finished || !t->on || t->on->fate != STAYS) continue;
+        t->on->fate = IS_DISMISSED;
+        rl_unpark(&t->on->turn);
+        // The thread's real locks must be free before another thread continues.
+        rl_park(&lab.gone, NULL);
+    }
+}
+
+// MARK: - Beginning a run
+
 static void free_what_was_kept(void) {
     for (size_t i = 0; i < lab.kept_count; i++) rl_free_of_program(lab.kept[i]);
     for (size_t i = 0; i < lab.discarded_count; i++) rl_discard(lab.discarded[i]);

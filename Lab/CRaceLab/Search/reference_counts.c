@@ -111,8 +111,7 @@ static void note_change(uintptr_t object, int32_t change, int64_t before) {
     if (!o->is_counted) o->at_first = before;
     o->is_counted = true;
     const int by = me->thread;
-    o->change[by] += change;
-    if (o->change[by] < o->least[by]) o->least[by] = o->change[by];
+    rl_set_change(o, by, o->change[by] + change);
     write_down(of, change, before + change, false);
 }
 

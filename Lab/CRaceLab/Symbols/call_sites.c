@@ -5,7 +5,6 @@
 #ifndef RL_WITHOUT_HOOKS
 
 #include "Platform/memory.h"
-#include "Symbols/bare_atomics.h"
 #include "Symbols/functions.h"
 #include "Symbols/source_lines.h"
 
@@ -382,15 +381,10 @@ uintptr_t rl_place_in_contexts(const uintptr_t *context) {
 
 /// Whether the code only allocates an object and calls its initializer.
 static bool is_allocating(uintptr_t pc) {
-#if defined(__linux__)
     call_site *site = call_site_of(pc);
     if (site->allocating_is_known) return site->is_allocating;
     site->allocating_is_known = true;
     return site->is_allocating = rl_is_allocating(pc);
-#else
-    (void)pc;
-    return false;
-#endif
 }
 
 rl_place rl_place_of_making(rl_place place) {
@@ -406,17 +400,12 @@ rl_place rl_place_of_making(rl_place place) {
 // MARK: - Atomics
 
 uintptr_t rl_unseen_atomic(uintptr_t pc) {
-#if defined(__linux__)
     if (call_site_of(pc)->atomics_are_known) return 0;
     rl_ignore();
     const uintptr_t found = rl_bare_atomic_near(pc);
     rl_attend();
     call_site_of(pc)->atomics_are_known = found == 0;
     return found;
-#else
-    (void)pc;
-    return 0;
-#endif
 }
 
 bool rl_is_sanitized(uintptr_t pc) {

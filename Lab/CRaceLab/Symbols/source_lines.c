@@ -147,5 +147,6 @@ bool rl_find_line(uintptr_t address, rl_line *line) {
 #elif !defined(RL_WITHOUT_HOOKS)
 
 bool rl_find_line(uintptr_t address, rl_line *line) { return (void)address, (void)line, false; }
+bool rl_is_allocating(uintptr_t pc) { return (void)pc, false; }
 
 #endif

@@ -11,10 +11,6 @@
 #include "Kinds.h"
 #include "Steps.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /// How a run ended.
 typedef enum {
     RL_COMPLETE = 0,  // every thread finished
@@ -470,10 +466,6 @@ enum {
 /// From now on a stack overflow writes `message` to standard error and ends the process with
 /// `status` instead of a signal. For child processes that run code which may overflow.
 void rl_report_stack_overflow(int status, const char *message);
-
-#ifdef __cplusplus
-}
-#endif
 
 #include "Sampling.h"
 #include "Search.h"

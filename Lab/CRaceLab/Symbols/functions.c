@@ -5,8 +5,6 @@
 // functions for. They are loops around an atomic instruction, which the rest of such code lacks. So
 // the first time that a function is called, its instructions are searched.
 
-#include "Symbols/bare_atomics.h"
-
 #include "Symbols/functions.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
