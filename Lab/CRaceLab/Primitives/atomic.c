@@ -380,11 +380,7 @@ void __tsan_atomic_signal_fence(int order) { (void)order; }
 #define LOAD_LAZY "$s15Synchronization19AtomicLazyReferenceV4loadxSgyF"
 #define STORE_LAZY "$s15Synchronization19AtomicLazyReferenceV10storeIfNilyxxnF"
 
-SWIFT_FUNCTION void *rl_load_lazy(const void *type, SWIFT_SELF void *reference) __asm__(LOAD_LAZY);
-SWIFT_FUNCTION void *rl_store_lazy(void *object, const void *type,
-                                   SWIFT_SELF void *reference) __asm__(STORE_LAZY);
-
-SWIFT_FUNCTION void *rl_load_lazy(const void *type, SWIFT_SELF void *reference) {
+NAMED(LOAD_LAZY, SWIFT_FUNCTION void *rl_load_lazy(const void *type, SWIFT_SELF void *reference)) {
     rl_place place = rl_place_in_source(RL_CALLER);
     if (is_point(reference, &place)) {
         atomic_value value = NOW((uintptr_t *)reference);
@@ -396,7 +392,8 @@ SWIFT_FUNCTION void *rl_load_lazy(const void *type, SWIFT_SELF void *reference) 
     return REAL_AT(rl_load_lazy, LOAD_LAZY)(type, reference);
 }
 
-SWIFT_FUNCTION void *rl_store_lazy(void *object, const void *type, SWIFT_SELF void *reference) {
+NAMED(STORE_LAZY, SWIFT_FUNCTION void *rl_store_lazy(void *object, const void *type,
+                                                     SWIFT_SELF void *reference)) {
     rl_place place = rl_place_in_source(RL_CALLER);
     const bool point = is_point(reference, &place);
     const bool keeps = point && keeps_stores(reference);

@@ -43,22 +43,19 @@ static void may_cancel_children(rl_place place) {
     METHOD(ask_task, is_both_cancelled, "$ss27ThrowingDiscardingTaskGroupV11isCancelledSbvg")
 
 /// Defines such a method, whatever its parameters are.
-#define DEFINE(operation, name, symbol)                                    \
-    SWIFT_FUNCTION uintptr_t rl_##name(void *, void *, void *, void *,     \
-                                       SWIFT_SELF void *) __asm__(symbol); \
-    SWIFT_FUNCTION uintptr_t rl_##name(void *a, void *b, void *c, void *d, \
-                                       SWIFT_SELF void *self) {            \
-        cancels_or_asks(&rl_##operation, RL_CALLER);                       \
-        return REAL_AT(rl_##name, symbol)(a, b, c, d, self);               \
+#define DEFINE(operation, name, symbol)                                                  \
+    NAMED(symbol, SWIFT_FUNCTION uintptr_t rl_##name(void *a, void *b, void *c, void *d, \
+                                                     SWIFT_SELF void *self)) {           \
+        cancels_or_asks(&rl_##operation, RL_CALLER);                                     \
+        return REAL_AT(rl_##name, symbol)(a, b, c, d, self);                             \
     }
 
 METHODS(DEFINE)
 
 #define CHECK_CANCELLATION "$sScTss5NeverORszABRs_rlE17checkCancellationyyKFZ"
 
-SWIFT_FUNCTION void rl_check(SWIFT_SELF void *, SWIFT_ERROR void **) __asm__(CHECK_CANCELLATION);
-
-SWIFT_FUNCTION void rl_check(SWIFT_SELF void *self, SWIFT_ERROR void **error) {
+NAMED(CHECK_CANCELLATION,
+      SWIFT_FUNCTION void rl_check(SWIFT_SELF void *self, SWIFT_ERROR void **error)) {
     cancels_or_asks(&rl_ask_task, RL_CALLER);
     REAL_AT(rl_check, CHECK_CANCELLATION)(self, error);
 }
@@ -156,8 +153,6 @@ static const async_pointer *pointer_to_run_operation(void) {
     "$ss27withTaskCancellationHandler9operation8onCancel9isolationxxyYaKXE_yyYbXEScA_pSgYitYaKlF"
 
 /// The parameters: where the result goes, two closures, the isolation, and the type of the result.
-ASYNC_FUNCTION void rl_with_handler(ASYNC_CONTEXT context *, void *, const void *, void *, void *,
-                                    void *, void *, void *, void *) __asm__(WITH_HANDLER);
 
 /// Returns the operation to pass to the library.
 static __attribute__((noinline)) operation before_registration(const context *c, operation o) {
@@ -171,9 +166,10 @@ static __attribute__((noinline)) operation before_registration(const context *c,
     return (operation){pointer_to_run_operation(), passed, 0};
 }
 
-ASYNC_FUNCTION void rl_with_handler(ASYNC_CONTEXT context *c, void *result, const void *function,
-                                    void *captured, void *handler, void *captured_by_handler,
-                                    void *actor, void *executor, void *type) {
+NAMED(WITH_HANDLER, ASYNC_FUNCTION void rl_with_handler(ASYNC_CONTEXT context *c, void *result,
+                                                        const void *function, void *captured,
+                                                        void *handler, void *captured_by_handler,
+                                                        void *actor, void *executor, void *type)) {
     operation o = {function, captured, 0};
     if (rl_active) o = before_registration(c, o);
     __attribute__((musttail)) return REAL_AT(rl_with_handler, WITH_HANDLER)(

@@ -49,8 +49,7 @@ REPLACES(system, use_environment(RL_CALLER))
 
 /// `ProcessInfo.environment` reads the whole environment, without a call of the C library.
 #define ENVIRONMENT "$s20FoundationEssentials11ProcessInfoC11environmentSDyS2SGvg"
-SWIFT_FUNCTION void *rl_environment(SWIFT_SELF void *info) __asm__(ENVIRONMENT);
-SWIFT_FUNCTION void *rl_environment(SWIFT_SELF void *info) {
+NAMED(ENVIRONMENT, SWIFT_FUNCTION void *rl_environment(SWIFT_SELF void *info)) {
     use_environment(RL_CALLER);
     return REAL_AT(rl_environment, ENVIRONMENT)(info);
 }

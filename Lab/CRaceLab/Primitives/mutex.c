@@ -55,9 +55,6 @@ const rl_operation rl_try_lock = {
 #define LOCK_SLOW "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
 #define TRY_LOCK_SLOW "$s15Synchronization12_MutexHandleV12_tryLockSlowSbyF"
 
-SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle) __asm__(LOCK_SLOW);
-SWIFT_FUNCTION bool rl_mutex_try_lock(SWIFT_SELF void *handle) __asm__(TRY_LOCK_SLOW);
-
 // The lab may not see the release. The compiler outlines it into a function; every module has a
 // copy, and the linker keeps one, perhaps from a module that is compiled without calls for atomics.
 // So the engine inspects the word instead of intercepting the release.
@@ -75,7 +72,7 @@ static void meet_lock_without_calls(rl_place place) {
     if (rl_is_unseen_lock(place)) rl_meet_outside(RL_LOCK_WITHOUT_CALLS, rl_place_in_source(place));
 }
 
-SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle) {
+NAMED(LOCK_SLOW, SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle)) {
     if (rl_is_observing) rl_observer_locks(handle, release_word);
     if (rl_sees(RL_MUTEX, RL_CALLER)) {
         meet_lock_without_calls(RL_CALLER);
@@ -85,7 +82,7 @@ SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle) {
     REAL_AT(rl_mutex_lock, LOCK_SLOW)(number, handle);
 }
 
-SWIFT_FUNCTION bool rl_mutex_try_lock(SWIFT_SELF void *handle) {
+NAMED(TRY_LOCK_SLOW, SWIFT_FUNCTION bool rl_mutex_try_lock(SWIFT_SELF void *handle)) {
     if (!rl_sees(RL_MUTEX, RL_CALLER)) return REAL_AT(rl_mutex_try_lock, TRY_LOCK_SLOW)(handle);
     uint32_t step = rl_point(&rl_try_lock, handle, rl_place_in_source(RL_CALLER));
     return rl_got_it(step) && take(handle);
@@ -288,15 +285,12 @@ extern void __tsan_release(void *address);
 #define LOCK_SLOW "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
 #define UNLOCK_SLOW "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
 
-SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle) __asm__(LOCK_SLOW);
-SWIFT_FUNCTION void rl_mutex_unlock(SWIFT_SELF void *handle) __asm__(UNLOCK_SLOW);
-
-SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle) {
+NAMED(LOCK_SLOW, SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle)) {
     REAL_AT(rl_mutex_lock, LOCK_SLOW)(number, handle);
     __tsan_acquire(handle);
 }
 
-SWIFT_FUNCTION void rl_mutex_unlock(SWIFT_SELF void *handle) {
+NAMED(UNLOCK_SLOW, SWIFT_FUNCTION void rl_mutex_unlock(SWIFT_SELF void *handle)) {
     __tsan_release(handle);
     REAL_AT(rl_mutex_unlock, UNLOCK_SLOW)(handle);
 }

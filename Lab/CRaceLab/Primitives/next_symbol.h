@@ -26,13 +26,17 @@
         real;                                                              \
     })
 
+/// Begins the definition of a function whose name in C is not the symbol.
+#define NAMED(symbol, ...)       \
+    __VA_ARGS__ __asm__(symbol); \
+    __VA_ARGS__
+
 /// Begins the definition of an entry point, whatever its parameters are: at most six numbers and
 /// pointers, here the words `a` to `f`. The upper half of a word that is an `int` may be anything.
 /// PASS_ON calls the function that it replaces.
-#define ENTRY_POINT(name)                                                 \
-    intptr_t own_##name(intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, \
-                        intptr_t) __asm__(#name);                         \
-    intptr_t own_##name(intptr_t a, intptr_t b, intptr_t c, intptr_t d, intptr_t e, intptr_t f)
+#define ENTRY_POINT(name)                                                                        \
+    NAMED(#name, intptr_t own_##name(intptr_t a, intptr_t b, intptr_t c, intptr_t d, intptr_t e, \
+                                     intptr_t f))
 #define PASS_ON(name) REAL_AT(own_##name, #name)(a, b, c, d, e, f)
 
 /// Replaces a function: does `first`, and calls it.

@@ -18,15 +18,13 @@ typedef struct {
 } pair;
 
 #define CENTER "$s20FoundationEssentials18NotificationCenterC0A0E"
-#define IS_STEP_OF_CENTER(operation, name, symbol)                                          \
-    SWIFT_FUNCTION pair rl_center_##name(intptr_t a, intptr_t b, intptr_t c, intptr_t d,    \
-                                         intptr_t e, intptr_t f,                            \
-                                         SWIFT_SELF void *center) __asm__(CENTER symbol);   \
-    SWIFT_FUNCTION pair rl_center_##name(intptr_t a, intptr_t b, intptr_t c, intptr_t d,    \
-                                         intptr_t e, intptr_t f, SWIFT_SELF void *center) { \
-        IS_LISTENED_TO(place);                                                              \
-        if (is_listened_to) rl_point(&operation, center, place);                            \
-        return REAL_AT(rl_center_##name, CENTER symbol)(a, b, c, d, e, f, center);          \
+#define IS_STEP_OF_CENTER(operation, name, symbol)                                                 \
+    NAMED(CENTER symbol,                                                                           \
+          SWIFT_FUNCTION pair rl_center_##name(intptr_t a, intptr_t b, intptr_t c, intptr_t d,     \
+                                               intptr_t e, intptr_t f, SWIFT_SELF void *center)) { \
+        IS_LISTENED_TO(place);                                                                     \
+        if (is_listened_to) rl_point(&operation, center, place);                                   \
+        return REAL_AT(rl_center_##name, CENTER symbol)(a, b, c, d, e, f, center);                 \
     }
 
 IS_STEP_OF_CENTER(read_guarded, post, "4postyyAD0C0VF")

@@ -44,10 +44,8 @@ void rl_leaves_actor(uintptr_t actor) {
 
 #define CURRENT_PRIORITY "$sScTss5NeverORszABRs_rlE15currentPriorityScPvgZ"
 
-SWIFT_FUNCTION uint8_t rl_current_priority(void) __asm__(CURRENT_PRIORITY);
-
 /// `Task.currentPriority`. It rises when a more urgent task waits for this one, which is no step.
-SWIFT_FUNCTION uint8_t rl_current_priority(void) {
+NAMED(CURRENT_PRIORITY, SWIFT_FUNCTION uint8_t rl_current_priority(void)) {
     const rl_place place = RL_CALLER;
     const bool is_of_task = rl_active && rl_is_under_test(place.pc) && my_thread()->is_task;
     if (is_of_task && (lab.scenario->has_priorities || differs_from_others(my_thread())))

@@ -277,29 +277,24 @@ void *swift_unownedRetainStrong(void *object) {
 #define IS_UNIQUE_OPTIONAL "$ss25isKnownUniquelyReferencedySbxSgzRlzClF"
 #define IS_UNIQUE_BUFFER "$ss20ManagedBufferPointerV17isUniqueReferenceSbyF"
 
-SWIFT_FUNCTION bool rl_is_unique(void **object, const void *type) __asm__(IS_UNIQUE);
-SWIFT_FUNCTION bool rl_is_unique_optional(void **object,
-                                          const void *type) __asm__(IS_UNIQUE_OPTIONAL);
-
 static bool answered(bool is_unique, const void *object) {
     if (rl_active && is_unique) rl_has_last_reference(object);
     return is_unique;
 }
 
-SWIFT_FUNCTION bool rl_is_unique(void **object, const void *type) {
+NAMED(IS_UNIQUE, SWIFT_FUNCTION bool rl_is_unique(void **object, const void *type)) {
     if (sees(RL_UNIQUENESS, RL_CALLER)) rl_asks_for_uniqueness(*object);
     return answered(REAL_AT(rl_is_unique, IS_UNIQUE)(object, type), *object);
 }
 
-SWIFT_FUNCTION bool rl_is_unique_optional(void **object, const void *type) {
+NAMED(IS_UNIQUE_OPTIONAL,
+      SWIFT_FUNCTION bool rl_is_unique_optional(void **object, const void *type)) {
     if (sees(RL_UNIQUENESS, RL_CALLER)) rl_asks_for_uniqueness(*object);
     return answered(REAL_AT(rl_is_unique_optional, IS_UNIQUE_OPTIONAL)(object, type), *object);
 }
 
-SWIFT_FUNCTION bool rl_is_unique_buffer(const void *type,
-                                        SWIFT_SELF void **buffer) __asm__(IS_UNIQUE_BUFFER);
-
-SWIFT_FUNCTION bool rl_is_unique_buffer(const void *type, SWIFT_SELF void **buffer) {
+NAMED(IS_UNIQUE_BUFFER,
+      SWIFT_FUNCTION bool rl_is_unique_buffer(const void *type, SWIFT_SELF void **buffer)) {
     if (sees(RL_UNIQUENESS, RL_CALLER)) rl_asks_for_uniqueness(*buffer);
     return answered(REAL_AT(rl_is_unique_buffer, IS_UNIQUE_BUFFER)(type, buffer), *buffer);
 }

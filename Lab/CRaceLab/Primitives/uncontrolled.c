@@ -50,9 +50,7 @@ static void meet_call_of_program(const char *what, rl_place place) {
 // to Dispatch, and the lab would not notice a new operation.
 #define MAIN_OPERATIONS "$s10Foundation14OperationQueueC4mainACvgZ"
 
-SWIFT_FUNCTION void *rl_main_operations(SWIFT_SELF void *type) __asm__(MAIN_OPERATIONS);
-
-SWIFT_FUNCTION void *rl_main_operations(SWIFT_SELF void *type) {
+NAMED(MAIN_OPERATIONS, SWIFT_FUNCTION void *rl_main_operations(SWIFT_SELF void *type)) {
     meet_call_of_program("uses OperationQueue.main", RL_CALLER);
     return REAL_AT(rl_main_operations, MAIN_OPERATIONS)(type);
 }
