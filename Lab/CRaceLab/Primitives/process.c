@@ -21,12 +21,9 @@ static rl_place place_of_call(rl_place place) {
     return rl_place_in_source(place);
 }
 
-#define ENDS(name)                                                                             \
-    _Noreturn void name(int status) {                                                          \
-        if (rl_would_end_exploration()) rl_end_early(#name, status, place_of_call(RL_CALLER)); \
-        REAL(name)(status);                                                                    \
-        __builtin_unreachable();                                                               \
-    }
+#define ENDS(name)                                 \
+    REPLACES(name, if (rl_would_end_exploration()) \
+                       rl_end_early(#name, (int)a, place_of_call(RL_CALLER)))
 
 ENDS(exit)
 ENDS(_exit)

@@ -85,32 +85,21 @@ rl_summary rl_explore(const rl_scenario *scenario) {
     return summary;
 }
 
-#if defined(__APPLE__)
-
-/// On macOS the lab cannot intercept the locks of Foundation, Dispatch, threads and tasks: a free
-/// lock is taken without a call. So no verdict can be trusted, unless the user declares that the
-/// code under test uses none of them.
-static const char *why_no_verdict_can_be_trusted(void) {
-    if (getenv("RACELAB_CLOSED")) return NULL;
-    return "on macOS the lab cannot notice locks of Foundation, Dispatch, threads and tasks, so it "
-           "gives "
-           "no verdict there: use a Linux container, or set RACELAB_CLOSED=1 if the code under "
-           "test uses "
-           "nothing but properties, Mutex and Atomic";
-}
-
-#else
-
-static const char *why_no_verdict_can_be_trusted(void) { return NULL; }
-
-#endif
-
 const char *rl_unavailable(void) {
     // An exploration inside another one would wait for itself.
     if (me)
         return "one exploration within another is not possible: explore and replay are to be "
                "called outside of a scenario";
-    return why_no_verdict_can_be_trusted();
+#if defined(__APPLE__)
+    // On macOS the lab cannot intercept the locks of Foundation, Dispatch, threads and tasks: a
+    // free lock is taken without a call. So no verdict can be trusted, unless the user declares
+    // that the code under test uses none of them.
+    if (!getenv("RACELAB_CLOSED"))
+        return "on macOS the lab cannot notice locks of Foundation, Dispatch, threads and tasks, "
+               "so it gives no verdict there: use a Linux container, or set RACELAB_CLOSED=1 if "
+               "the code under test uses nothing but properties, Mutex and Atomic";
+#endif
+    return NULL;
 }
 
 #endif

@@ -68,8 +68,6 @@ static const char *outside_help(const thread *t) {
     return was_made_here ? NULL : t->operation->help_from_outside;
 }
 
-/// If all threads wait, and code outside the scenario could enable one of them, this is not a
-/// deadlock.
 rl_status rl_deadlock_or_outside(void) {
     for (int i = 0; i < lab.thread_count; i++) {
         const char *help = outside_help(&lab.threads[i]);

@@ -26,6 +26,12 @@
 #include <mach/mach.h>
 #endif
 
+/// Scheduling data of a thread from the operating system.
+typedef struct {
+    char state;      // R: running or runnable; S: sleeping; D: waiting for the disk
+    uint64_t turns;  // its context switches so far; on macOS, for how many microseconds it has run
+} thread_times;
+
 #if defined(__linux__)
 
 /// Reads a small file of /proc. Returns false if the file does not exist. Allocates nothing: how
@@ -40,12 +46,6 @@ static bool read_file_of_thread(unsigned number, const char *name, char *text, s
     close(file);
     return true;
 }
-
-/// Scheduling data of a thread from the operating system.
-typedef struct {
-    char state;      // R: running or runnable; S: sleeping; D: waiting for the disk
-    uint64_t turns;  // its context switches so far
-} thread_times;
 
 static thread_times times_of(unsigned number) {
     thread_times times = {0};
@@ -88,11 +88,6 @@ static bool another_thread_goes_on(unsigned number) {
 }
 
 #elif defined(__APPLE__)
-
-typedef struct {
-    char state;
-    uint64_t turns;
-} thread_times;
 
 static thread_times times_of(pthread_t pthread) {
     thread_basic_info_data_t info;
