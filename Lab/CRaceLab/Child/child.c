@@ -12,7 +12,7 @@
 #include "Platform/memory.h"
 #include "Platform/parker.h"
 #include "Platform/recording.h"
-#include "Scheduler/explore.h"
+#include "Scheduler/scheduler.h"
 #include "Symbols/images.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)

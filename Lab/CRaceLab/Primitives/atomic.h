@@ -3,7 +3,6 @@
 #pragma once
 
 #include "Scheduler/operation.h"
-#include "State/place.h"
 
 extern const rl_operation rl_atomic_load;
 

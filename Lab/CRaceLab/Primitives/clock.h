@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "State/place.h"
+#include "State/state.h"
 
 #include <time.h>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "Primitives/next_symbol.h"
-#include "State/place.h"
+#include "State/state.h"
 
 typedef void *dispatch_object;
 typedef void (*function)(void *context);

@@ -6,7 +6,7 @@
 // earlier, but only if it arrives before the actor is left. So once a run has shown two priorities,
 // the exploration starts over, and leaving an actor depends on arriving there.
 
-#include "Primitives/priorities.h"
+#include "Primitives/task.h"
 
 #ifndef RL_WITHOUT_HOOKS
 

@@ -25,7 +25,6 @@
 
 #include "Model/locks.h"
 #include "Platform/recording.h"
-#include "Primitives/priorities.h"
 #include "Primitives/task_children.h"
 #include "Primitives/thread.h"
 #include "Scheduler/outside.h"

@@ -55,3 +55,10 @@ void rl_is_registering(bool is_registering);
 /// Cancels a task, or checks whether one has been cancelled.
 extern const rl_operation rl_cancel_task, rl_ask_task;
 void rl_cancels_or_asks(const rl_operation *operation, rl_place place);
+
+// MARK: - Priorities
+
+/// A task has been created.
+void rl_note_priority(thread *task);
+/// The calling thread leaves an actor, which can then take another task.
+void rl_leaves_actor(uintptr_t actor);

@@ -1,4 +1,6 @@
-#include "Scheduler/explore.h"
+// An exploration: one run after another.
+
+#include "Scheduler/scheduler.h"
 
 #ifndef RL_WITHOUT_HOOKS
 
@@ -6,7 +8,6 @@
 #include "Platform/memory.h"
 #include "Platform/recording.h"
 #include "Scheduler/early_end.h"
-#include "Scheduler/scheduler.h"
 
 #include <execinfo.h>
 #include <sched.h>

@@ -1,5 +1,5 @@
-// What the files of the scheduler call of one another. Of the primitives, only those that start
-// threads or tasks need it.
+// What the files of the scheduler call of one another. Elsewhere, only what starts threads, tasks or
+// child processes needs it.
 
 #pragma once
 
@@ -61,3 +61,9 @@ void rl_watch(void);
 void rl_meet_fate(void);
 /// Abandons the bodies that wait at a point and will not get another turn.
 void rl_dismiss_the_rest(void);
+
+// MARK: - In a child process
+
+/// Resets the engine in a child process, which has only one of its parent's threads. Steps are
+/// written to the recorder, which has room for `room` steps.
+void rl_begin_in_child(uint32_t room);

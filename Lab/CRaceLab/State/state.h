@@ -11,7 +11,6 @@
 #include "Platform/build.h"
 #include "Platform/end.h"
 #include "Platform/parker.h"
-#include "State/place.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -21,6 +20,17 @@
 #define ENGINE (-2)    // not a thread of the scenario: the work between two runs
 #define OBSERVER (-3)  // nor this: reads the state between two steps
 #define JOB (-4)       // nor this: runs a job of a task, see task.c
+
+/// The place from which an entry point was called: the return address in the code under test, and
+/// the top of the caller's stack.
+typedef struct {
+    uintptr_t pc;
+    uintptr_t stack;
+} rl_place;
+
+#define RL_CALLER                                       \
+    ((rl_place){(uintptr_t)__builtin_return_address(0), \
+                (uintptr_t)__builtin_frame_address(0) + 2 * sizeof(void *)})
 
 _Static_assert(RL_MAX_THREADS <= 8 * sizeof(rl_thread_set), "a bit for each thread");
 

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "State/place.h"
+#include "State/state.h"
 
 /// Returns the place of the step that takes a lock: if that is in a helper, the line that calls the
 /// helper. The line in the helper would be the same for every caller.
