@@ -58,8 +58,7 @@ static void free_actors(bool is_complete) {
     met_count = 0;
 }
 
-static rl_service service = {.threads_have_ended = free_actors};
-RL_SERVICE(service)
+RL_SERVICE(.threads_have_ended = free_actors)
 
 // MARK: - Going to an actor
 

@@ -35,8 +35,7 @@ static size_t signal_count, signal_capacity;
 
 static void forget_signals(void) { signal_count = 0; }
 
-static rl_service service = {.run_begins = forget_signals};
-RL_SERVICE(service)
+RL_SERVICE(.run_begins = forget_signals)
 
 /// The calling thread sleeps until it is woken. At its next point it takes back the lock that
 /// belongs to the condition.

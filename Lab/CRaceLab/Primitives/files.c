@@ -42,8 +42,7 @@ static uint32_t made_count;
 
 static void forget_made(void) { made_count = 0; }
 
-static rl_service service = {.run_begins = forget_made};
-RL_SERVICE(service)
+RL_SERVICE(.run_begins = forget_made)
 
 static uint64_t number_of(const struct statx *s) {
     const uint64_t device = (uint64_t)s->stx_dev_major << 32 | s->stx_dev_minor;

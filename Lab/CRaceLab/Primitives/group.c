@@ -96,8 +96,7 @@ static void forget_notifications(void) {
     }
 }
 
-static rl_service service = {.code_has_ended = forget_notifications};
-RL_SERVICE(service)
+RL_SERVICE(.code_has_ended = forget_notifications)
 
 static void register_notification(dispatch_object group, item *i) {
     notification **end = &notifications;

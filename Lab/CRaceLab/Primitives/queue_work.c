@@ -320,11 +320,8 @@ static void finish_work(void) {
     while (rl_do_waiting_work()) {}
 }
 
-static rl_service service = {.run_begins = forget_work_between_runs,
-                             .code_has_ended = finish_work,
-                             .threads_begin = begin_delayed_work,
-                             .run_is_over = forget_delayed_work};
-RL_SERVICE(service)
+RL_SERVICE(.run_begins = forget_work_between_runs, .code_has_ended = finish_work,
+           .threads_begin = begin_delayed_work, .run_is_over = forget_delayed_work)
 
 // MARK: - What is sent
 

@@ -200,8 +200,7 @@ static void end(bool is_complete) {
     listen_to_counts(false);
 }
 
-static rl_service service = {.threads_begin = begin, .threads_have_ended = end};
-RL_SERVICE(service)
+RL_SERVICE(.threads_begin = begin, .threads_have_ended = end)
 
 /// Also while the scenario is set up.
 static bool sees(rl_family family, rl_place place) { return !rl_active || rl_sees(family, place); }

@@ -109,8 +109,7 @@ static void give_back(lock *l) {
 
 static void give_all_back(void) { rl_for_all_locks(give_back); }
 
-static rl_service service = {.threads_have_ended = settle_all, .run_is_over = give_all_back};
-RL_SERVICE(service)
+RL_SERVICE(.threads_have_ended = settle_all, .run_is_over = give_all_back)
 
 /// Takes all that it can, and restores it.
 static int64_t real_count(dispatch_object semaphore) {

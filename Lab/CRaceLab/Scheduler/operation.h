@@ -48,9 +48,10 @@ typedef struct rl_service {
 /// The services of all primitives, a list. Complete before the program begins.
 extern const rl_service *rl_services;
 
-/// Registers the service that the file defines with this name.
-#define RL_SERVICE(service)                                        \
-    __attribute__((constructor)) static void add_##service(void) { \
-        service.next = rl_services;                                \
-        rl_services = &service;                                    \
+/// Registers the service of a file.
+#define RL_SERVICE(...)                                          \
+    static rl_service service = {__VA_ARGS__};                   \
+    __attribute__((constructor)) static void add_service(void) { \
+        service.next = rl_services;                              \
+        rl_services = &service;                                  \
     }
