@@ -389,15 +389,10 @@ void __tsan_func_entry(void *caller) {
 
 // MARK: - Entry points that the lab ignores
 
-#define EMPTY1(name) \
-    void name(void *a) { (void)a; }
-#define EMPTY2(name) \
-    void name(void *a, size_t b) { (void)a, (void)b; }
-
-EMPTY2(__tsan_read_range)
-EMPTY2(__tsan_write_range)
+void __tsan_read_range(void *a, size_t b) { (void)a, (void)b; }
+void __tsan_write_range(void *a, size_t b) { (void)a, (void)b; }
 void __tsan_external_read(void *a, void *b, void *c) { (void)a, (void)b, (void)c; }
-EMPTY1(__tsan_vptr_read)
+void __tsan_vptr_read(void *a) { (void)a; }
 void __tsan_vptr_update(void **a, void *b) { (void)a, (void)b; }
 void __tsan_func_exit(void) {}
 void __tsan_ignore_thread_begin(void) {}

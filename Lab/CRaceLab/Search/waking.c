@@ -96,7 +96,9 @@ uint64_t rl_look_at_clock(void) {
 }
 
 void rl_let_pass(uint64_t nanoseconds) {
-    rl_slept(nanoseconds);
+    // A thread never wakes up exactly when it should.
+    const uint64_t delay = 50 * 1000;
+    lab.time += nanoseconds + delay;
     if (me->thread != NO_THREAD) rl_runtime_did(RL_PASS_TIME, RL_CLOCK, 0);
 }
 

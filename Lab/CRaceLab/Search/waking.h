@@ -33,7 +33,7 @@ void rl_did_within(const thread *t, const open_access *access, bool changes);
 #define RL_CLOCK ((uintptr_t)&lab.time)
 /// The calling thread reads the clock, see `rl_read_clock`.
 uint64_t rl_look_at_clock(void);
-/// The calling thread lets time pass, see `rl_slept`.
+/// The calling thread sleeps: it lets time pass.
 void rl_let_pass(uint64_t nanoseconds);
 /// The same for an unannounced operation of the concurrency runtime within a step.
 void rl_runtime_did(uint8_t kind, uintptr_t address, uint8_t free_for);

@@ -64,12 +64,6 @@ uint64_t rl_read_clock(void) {
 
 uint64_t rl_time_passed(void) { return lab.time - start; }
 
-void rl_slept(uint64_t nanoseconds) {
-    // A thread never wakes up exactly when it should.
-    const uint64_t delay = 50 * 1000;
-    lab.time += nanoseconds + delay;
-}
-
 void rl_time_jumps(bool for_loops) {
     if (for_loops)
         jump();

@@ -19,8 +19,6 @@ void rl_draw(void *memory, size_t size);
 uint64_t rl_read_clock(void);
 /// How much time has passed in this run, in nanoseconds. No thread reads the clock.
 uint64_t rl_time_passed(void);
-/// The calling thread has slept.
-void rl_slept(uint64_t nanoseconds);
 /// Every thread waits: time passes until what they wait for happens, a wait that times out, or else
 /// the end of a loop that reads the clock.
 void rl_time_jumps(bool for_loops);
