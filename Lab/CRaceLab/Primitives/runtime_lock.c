@@ -14,6 +14,9 @@
 #include "Search/waking.h"
 #include "State/shadow.h"
 #include "Symbols/call_sites.h"
+#include "Symbols/libraries.h"
+
+#include <string.h>
 
 // MARK: - Cancellation handlers
 
@@ -23,13 +26,25 @@
 /// during its sleep.
 static uintptr_t registration;
 
+/// Whether a place is in the library's function that makes this call.
+static bool registers(rl_place place) {
+    const char *name = rl_name_of_function(place.pc);
+    return name && strcmp(name, "swift_task_addCancellationHandler") == 0;
+}
+
 uintptr_t rl_learn_registration(rl_place place, uintptr_t stack) {
     worker here = {.thread = NO_THREAD, .stack_base = stack, .body = stack}, *before = me;
     me = &here;
-    const uintptr_t pc = rl_caller_of("swift_task_addCancellationHandler", place);
+    while (place.pc && !registers(place)) place = rl_caller_of(place);
+    const uintptr_t pc = place.pc ? rl_caller_of(place).pc : 0;
     me = before;
     if (pc) registration = pc;
     return pc;
+}
+
+static bool is_registration_on_stack(rl_place place) {
+    while (place.pc && place.pc != registration) place = rl_caller_of(place);
+    return place.pc;
 }
 
 void rl_may_register(const void *task, rl_place place) {
@@ -38,7 +53,7 @@ void rl_may_register(const void *task, rl_place place) {
     // No other thread can cancel a task of the scenario itself.
     const bool may_be_cancelled = me->thread >= lab.first_count && !t->is_of_runtime;
     if (!may_be_cancelled || t->task != (uintptr_t)task || t->is_registering) return;
-    if (rl_is_on_stack(registration, place))
+    if (is_registration_on_stack(place))
         rl_cancels_or_asks(&rl_ask_task, rl_place_that_awaits(place));
 }
 
@@ -56,7 +71,7 @@ void rl_runtime_locks(const rl_operation *take, void *mutex, bool is_point, rl_p
         bool is_next = is_point && !from.pc && t->is_task;
         if (is_next) from = rl_place_that_awaits(place);
         // The call for a cancelled task cancels the stream first; it does not ask for an element.
-        is_next = is_next && from.pc && !rl_is_on_stack(registration, place);
+        is_next = is_next && from.pc && !is_registration_on_stack(place);
         const uint32_t step = rl_point(take, mutex, from);
         if (is_next) lab.steps[step].element = RL_RECEIVES;
         if (!is_point) rl_note_runtime();

@@ -28,7 +28,6 @@ typedef struct {
     rl_thread_set unfinished;  // if no thread is enabled
     bool time_is_up;           // no thread is enabled, so threads whose wait can time out are
     bool is_barrier;           // the alternatives exist only because no other thread is enabled
-    bool trial_is_over;        // see loop_trial.c
 } situation;
 
 /// Whether a thread can give up a wait with a time-out. A thread that sleeps on a condition still
@@ -81,8 +80,10 @@ static situation look_at_threads(void) {
     situation now = {.could.enabled = those_who(rl_can_go)};
     rl_alternatives *could = &now.could;
     rl_look_again(&could->enabled);
-    if (rl_is_trying(&could->enabled, &now.trial_is_over)) return now;
-    if (!could->enabled) {
+    if (rl_is_trying()) {
+        could->enabled &= rl_only_in_trial();
+        could->early = could->enabled & those_who(is_attempt_that_can_be_early);
+    } else if (!could->enabled) {
         now.unfinished = those_who(is_unfinished);
         could->enabled = those_who(can_stop_waiting) | those_who(rl_waits_for_time);
         now.time_is_up = now.is_barrier = could->enabled;
@@ -115,7 +116,7 @@ static choice choice_of(int64_t number) {
 
 /// Returns NO_THREAD if nothing is prescribed.
 static choice prescribed(uint32_t step) {
-    if (!lab.current || step >= lab.current->length) return choice_of(NO_THREAD);
+    if (rl_is_trying() || !lab.current || step >= lab.current->length) return choice_of(NO_THREAD);
     return choice_of(lab.current->choices[step]);
 }
 
@@ -156,8 +157,16 @@ static bool misfits(choice c, const rl_alternatives *could) {
     return c.thread == NO_THREAD ? could->enabled != 0 : !can_be_made(c, could);
 }
 
+/// Whether a trial begins, because the choice is not possible: the thread only spins.
+static bool tries_loop(choice c, const rl_alternatives *could) {
+    const bool is_of_thread = c.thread != NO_THREAD && c.thread < lab.thread_count;
+    if (!is_of_thread || lab.looks_again || can_be_made(c, could)) return false;
+    return lab.threads[c.thread].spinning && rl_try_prescribed_loop(&lab.threads[c.thread]);
+}
+
 /// Returns RL_COMPLETE if the run continues or has ended normally.
 static rl_status status_before(uint32_t step, choice c, const situation *now) {
+    if (rl_is_trying()) return RL_COMPLETE;
     const bool is_prescribed = c.thread != NO_THREAD;
     if (misfits(c, &now->could)) return RL_MISFIT;
     if (!now->could.enabled) {
@@ -208,6 +217,11 @@ static choice chosen_by_sampler(uint32_t step, const situation *now) {
     if (values > 1)
         c.store = rl_nth_readable(c.thread, rl_random_below(&lab.current->sampler->random, values));
     return c;
+}
+
+static choice chosen_in_trial(const rl_alternatives *could) {
+    const int only = lowest(could->enabled);
+    return (choice){only, has(could->early, only) ? RL_EARLY : 0, 0};
 }
 
 /// Whether a step can read the store that the search wishes, and reading it has not been explored.
@@ -317,8 +331,13 @@ static bool is_known_to_crash(void) {
 int rl_decide(void) {
     RL_REQUIRE(lab.running == me, "a thread decides although it is not its turn");
     RL_REQUIRE(lab.status == RL_COMPLETE, "a run that has ended goes on");
-    const situation now = look_at_threads();
-    if (now.trial_is_over) {
+    situation now = look_at_threads();
+    choice next = prescribed(lab.step_count);
+    if (tries_loop(next, &now.could)) {
+        next = choice_of(NO_THREAD);
+        now = look_at_threads();
+    }
+    if (rl_is_trying() && rl_ends_trial(now.could.enabled)) {
         // Any status that ends the run: the exploration starts over (`has_more_steps`).
         lab.status = RL_TOO_LONG;
         return NO_THREAD;
@@ -328,13 +347,14 @@ int rl_decide(void) {
     lab.fingerprints[step] = fingerprint(step, now.could.enabled);
     come_to_step(step, &now);
 
-    choice next = prescribed(step);
     const bool is_prescribed = next.thread != NO_THREAD;
     if (!is_prescribed && only_idle_workers_are_left(&now)) return end_idle_worker(now.unfinished);
     lab.status = status_before(step, next, &now);
     if (lab.status != RL_COMPLETE || !now.could.enabled) return end_run(step, next, &now);
     const bool is_sampled = lab.current && lab.current->sampler;
-    if (!is_prescribed)
+    if (rl_is_trying())
+        next = chosen_in_trial(&now.could);
+    else if (!is_prescribed)
         next = is_sampled ? chosen_by_sampler(step, &now) : chosen_by_search(step, &now.could);
 
     record(step, next, &now);

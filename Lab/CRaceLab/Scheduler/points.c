@@ -17,8 +17,10 @@
 #include "Platform/memory.h"
 #include "Platform/recording.h"
 #include "Platform/stack.h"
+#include "Scheduler/outside.h"
 #include "Scheduler/scheduler.h"
 #include "Search/execution.h"
+#include "Search/loop_trial.h"
 #include "Search/reference_counts.h"
 #include "Search/spinning.h"
 #include "Search/waking.h"
@@ -86,7 +88,11 @@ static bool carry_out(thread *t) {
 }
 
 void rl_look_for_loop(thread *t, uintptr_t stack) {
+    t->stack = stack;
     rl_look_for_spinning(t, stack);
+    if (rl_has_too_many_loops())
+        rl_meet_outside("waits in more loops than the lab has room for",
+                        (rl_place){t->pc, t->stack});
     if (!t->spinning || t->is_vain || !t->missed) return;
     // The attempt came before a release that has now happened.
     rl_is_released(t->missed, false);

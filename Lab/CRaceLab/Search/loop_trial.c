@@ -12,30 +12,37 @@
 #ifndef RL_WITHOUT_HOOKS
 
 #include "Platform/memory.h"
+#include "Symbols/call_sites.h"
 
 #include <sys/mman.h>
 
 enum { MOST_LOOPS = 256, MOST_ROUNDS = 1000 };
 
+/// Two loops that wait by calling the same function have the same code address, but other callers.
+typedef struct {
+    uintptr_t pc;
+    uint64_t callers;
+} loop_place;
+
+/// A loop that was tried in an exploration and did not end.
 typedef struct {
     uint64_t exploration, thread;
-    uintptr_t pc;
-} loop;
+    loop_place at;
+} waiting_loop;
 
-/// Loops that were tried in an exploration and did not end.
-static loop *tried;
+static waiting_loop *tried;
 static size_t tried_count, tried_capacity;
 
 /// The places of loops that end by themselves. Shared with child processes: the parent replays what
 /// they have found.
 static struct {
     uint32_t count;
-    uintptr_t at[MOST_LOOPS];
+    loop_place at[MOST_LOOPS];
 } * ending;
 
 static struct {
     thread *of;  // NULL: there is no trial
-    uintptr_t pc;
+    loop_place at;
     uint32_t rounds;
     bool is_over;
 } trial;
@@ -46,87 +53,117 @@ __attribute__((constructor)) static void make_places(void) {
     if (memory != MAP_FAILED) ending = memory;
 }
 
+static bool has_too_many;
+
+bool rl_has_too_many_loops(void) { return has_too_many; }
+
+static bool is_trying(void) { return trial.of && !trial.is_over; }
+
 void rl_forget_trial(void) {
     // Something else has ended the run.
-    if (trial.of && !trial.is_over) ending->count--;
+    if (is_trying()) ending->count--;
     trial.of = NULL;
-    trial.is_over = false;
+    trial.is_over = has_too_many = false;
 }
 
-bool rl_ends_by_itself(uintptr_t pc) {
-    if (trial.of && !trial.is_over && trial.pc == pc) return false;
+/// The place of the thread's next step. A task leaves no callers on the stack.
+static loop_place place_of(const thread *t) {
+    loop_place p = {.pc = t->pc};
+    if (!t->stack || !t->on) return p;
+    worker *const deciding = me;
+    me = t->on;
+    rl_place caller = {t->pc, t->stack};
+    while ((caller = rl_caller_of(caller)).pc)
+        p.callers = (p.callers ^ caller.pc) * 0x9E3779B97F4A7C15ull;
+    me = deciding;
+    return p;
+}
+
+static bool are_same(loop_place a, loop_place b) { return a.pc == b.pc && a.callers == b.callers; }
+
+static bool is_of_trial(const thread *t) {
+    return t == trial.of && t->pc == trial.at.pc && are_same(place_of(t), trial.at);
+}
+
+bool rl_ends_by_itself(const thread *t) {
     for (uint32_t i = 0; ending && i < ending->count; i++)
-        if (ending->at[i] == pc) return true;
+        if (ending->at[i].pc == t->pc && are_same(ending->at[i], place_of(t)))
+            return !is_trying() || !is_of_trial(t);
     return false;
 }
 
-static loop loop_of(const thread *t) {
-    return (loop){lab.scenario->exploration, t->origin.name, t->pc};
-}
-
-static bool has_been_tried(loop l) {
+static bool has_been_tried(const thread *t, loop_place place) {
     for (size_t i = 0; i < tried_count; i++) {
-        const loop *other = &tried[i];
-        if (other->exploration != l.exploration) continue;
-        if (other->thread == l.thread && other->pc == l.pc) return true;
+        const waiting_loop *l = &tried[i];
+        if (l->exploration != lab.scenario->exploration || l->thread != t->origin.name) continue;
+        if (are_same(l->at, place)) return true;
     }
     return false;
 }
 
-/// Replays, and what is prescribed, have to be repeated exactly.
-static bool can_begin(void) {
-    const rl_scenario *s = lab.scenario;
-    const bool is_free = !lab.current || lab.step_count >= lab.current->length;
-    return is_free && !lab.looks_again && s->learn && ending && ending->count < MOST_LOOPS;
-}
-
-/// Not in doubt: a thread whose attempt came before a release goes on anyway (`rl_look_for_loop`),
-/// and one that others disturb with locks (`is_vain`) may find something else when it is alone.
-static bool is_in_doubt(const thread *t) {
-    return t->spinning && !t->is_vain && !t->missed && !has_been_tried(loop_of(t));
-}
-
 /// Until the opposite is known, the loop counts as one that ends: it might end by a crash.
-static void begin(thread *t) {
+static void begin(thread *t, loop_place place) {
+    has_too_many = ending->count == MOST_LOOPS || tried_count == MOST_LOOPS;
+    if (has_too_many) return;
     trial.of = t;
-    trial.pc = t->pc;
+    trial.at = place;
     trial.rounds = 0;
-    ending->at[ending->count++] = t->pc;
+    ending->at[ending->count++] = place;
 }
 
 static void end(bool has_ended) {
     lab.has_more_steps = trial.is_over = true;
     if (has_ended) return;
     ending->count--;
-    if (tried_count > 0 && tried[0].exploration != lab.scenario->exploration) tried_count = 0;
     MAKE_ROOM(tried, tried_count, tried_capacity, 8);
-    tried[tried_count++] = loop_of(trial.of);
-    tried[tried_count - 1].pc = trial.pc;
+    tried[tried_count++] =
+        (waiting_loop){lab.scenario->exploration, trial.of->origin.name, trial.at};
+}
+
+/// Begins a trial, if the thread spins in a loop that has not been tried. A thread that others
+/// disturb with locks (`is_vain`) may find something else when it is alone.
+static void consider(thread *t) {
+    if (!t->spinning || t->is_vain || !ending) return;
+    if (tried_count > 0 && tried[0].exploration != lab.scenario->exploration) tried_count = 0;
+    const loop_place place = place_of(t);
+    if (!has_been_tried(t, place)) begin(t, place);
+}
+
+/// What is prescribed has to be repeated exactly.
+static bool can_begin(void) {
+    const bool is_free = !lab.current || lab.step_count >= lab.current->length;
+    return is_free && !lab.looks_again && lab.scenario->learn;
 }
 
 void rl_try_loop(thread *t, bool is_in_loop) {
     if (trial.is_over) return;
     if (!trial.of) {
-        if (!is_in_doubt(t) || !can_begin()) return;
-        begin(t);
-    } else if (t == trial.of && !is_in_loop) {
+        if (can_begin()) consider(t);
+    } else if (t == trial.of && (!is_in_loop || (t->pc == trial.at.pc && !is_of_trial(t)))) {
         end(true);
     }
     if (t != trial.of) return;
     t->spinning = false;
-    if (t->pc == trial.pc && !trial.is_over && ++trial.rounds > MOST_ROUNDS) end(false);
+    if (!trial.is_over && is_of_trial(t) && ++trial.rounds > MOST_ROUNDS) end(false);
 }
 
-bool rl_is_trying(rl_thread_set *enabled, bool *is_over) {
-    if (trial.of && !trial.is_over) {
-        *enabled &= set_of((int)(trial.of - lab.threads));
-        if (trial.of->finished)
-            end(true);
-        else if (!*enabled || lab.step_count + 1 >= lab.scenario->max_steps)
-            end(false);
-    }
-    *is_over = trial.is_over;
-    return trial.of != NULL;
+bool rl_try_prescribed_loop(thread *t) {
+    if (!trial.of && lab.scenario->schedule) consider(t);
+    if (t != trial.of) return false;
+    t->spinning = false;
+    return true;
+}
+
+bool rl_is_trying(void) { return trial.of; }
+
+rl_thread_set rl_only_in_trial(void) { return set_of((int)(trial.of - lab.threads)); }
+
+bool rl_ends_trial(rl_thread_set enabled) {
+    if (trial.is_over) return true;
+    const bool is_stuck = !(enabled & rl_only_in_trial());
+    if (trial.of->finished || is_stuck || lab.step_count + 1 >= lab.scenario->max_steps)
+        end(trial.of->finished);
+    return trial.is_over;
 }
 
 #endif

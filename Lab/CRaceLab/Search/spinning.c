@@ -259,7 +259,7 @@ bool rl_is_progress(const thread *t, uint8_t kind) {
 
 /// Whether the next step can belong to a loop that only waits.
 static bool may_spin(const thread *t) {
-    if (rl_ends_by_itself(t->pc)) return false;
+    if (rl_ends_by_itself(t)) return false;
     if (t->is_task) return !rl_is_progress(t, t->kind);
     return t->kind == RL_READ || t->kind == RL_ATOMIC_READ || t->waits_for ||
            t->kind == RL_EXCHANGE || t->kind == RL_WAKE || t->kind == RL_QUEUE_UP ||

@@ -204,7 +204,7 @@ struct thread {
     bool idle;                      // only idle workers are left, and this one ends now
     const rl_operation *operation;  // its next step …
     uint8_t kind;                   // … the kind of it …
-    uintptr_t address, pc;          // … its address, and where in the code
+    uintptr_t address, pc, stack;   // … its address, and where in the code
     lock *waits_for;                // what its next step takes, or NULL
     const void *comes_for;  // the queued work for which it is about to take a queue, or NULL
     uintptr_t asleep_on;

@@ -351,21 +351,9 @@ rl_place rl_place_that_awaits(rl_place place) {
     return (rl_place){frame ? rl_place_in_contexts((const uintptr_t *)frame[-1]) : 0, place.stack};
 }
 
-uintptr_t rl_caller_of(const char *function, rl_place place) {
-    const uintptr_t *frame = (const uintptr_t *)place.stack - 2;
-    while (frame && (uintptr_t)frame < me->body) {
-        const char *name = rl_name_of_function(place_above(frame).pc);
-        frame = next_frame(frame);
-        if (frame && name && strcmp(name, function) == 0) return place_above(frame).pc;
-    }
-    return 0;
-}
-
-bool rl_is_on_stack(uintptr_t pc, rl_place place) {
-    const uintptr_t *frame = (const uintptr_t *)place.stack - 2;
-    for (; frame && (uintptr_t)frame < me->body; frame = next_frame(frame))
-        if (place_above(frame).pc == pc) return true;
-    return false;
+rl_place rl_caller_of(rl_place place) {
+    const uintptr_t *frame = next_frame((const uintptr_t *)place.stack - 2);
+    return frame && (uintptr_t)frame < me->body ? place_above(frame) : (rl_place){0, 0};
 }
 
 uintptr_t rl_place_in_contexts(const uintptr_t *context) {

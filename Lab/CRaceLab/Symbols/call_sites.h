@@ -59,10 +59,8 @@ uint8_t *rl_copying_at(uintptr_t pc);
 rl_place rl_place_of_await(rl_place place);
 /// The place in the code under test that awaits the running library function; `pc` is 0 if unknown.
 rl_place rl_place_that_awaits(rl_place place);
-/// The return address of the call of a library's function that is on the stack; 0: it is not there.
-uintptr_t rl_caller_of(const char *function, rl_place place);
-/// Whether a call with this return address is on the stack.
-bool rl_is_on_stack(uintptr_t pc, rl_place place);
+/// The place from which the function at a place was called; `pc` is 0 if the lab called it.
+rl_place rl_caller_of(rl_place place);
 /// The first function under test in a chain of asynchronous contexts, each of which points to its
 /// caller's; 0: none.
 uintptr_t rl_place_in_contexts(const uintptr_t *context);

@@ -12,6 +12,31 @@
         @Test("giving up is explored, and so is success", arguments: programs)
         func known(_ program: KnownProgram) { program.check() }
 
+        @Test("a replay finds out by itself that a loop ends")
+        func replays() throws {
+            let exploration = explore {
+                Self.givesUp($0) { Self.waits(for: $0, through: $1) }
+            }
+            let found = try #require(try exploration.counterexample())
+            let schedule = found.scheduleText
+            let trace = try Exploration.replay(schedule) {
+                Self.givesUp($0) { Self.waits(for: $0, through: $1) }
+            }
+            #expect(trace.scheduleText == schedule)
+            #expect(trace.findings.map(\.reason) == found.findings.map(\.reason))
+        }
+
+        private static func givesUp(
+            _ scenario: Scenario,
+            _ waits: @escaping @Sendable (Box<Atomic<Bool>>, AnyIterator<Int>) -> Bool
+        ) {
+            let (flag, numbers) = (Box(Atomic(false)), AnyIterator((0..<3).makeIterator()))
+            var succeeds = true
+            scenario.thread("waits") { succeeds = waits(flag, numbers) }
+            scenario.thread("sets") { flag.value.store(true, ordering: .sequentiallyConsistent) }
+            scenario.check { try Scenario.require(succeeds, "gave up") }
+        }
+
         private static let programs = [
             attempts("an `inout` parameter counts") { isSet in
                 let budget = HasBudget()
@@ -120,6 +145,39 @@
                 }
                 scenario.outcome { "done" }
             },
+            KnownProgram(
+                "attempts at a lock, against a critical section without steps",
+                outcomes: ["true", "false"], everyOrder: true
+            ) { scenario in
+                let (lock, budget) = (NSLock(), HasBudget())
+                var succeeds = true
+                scenario.thread("tries") {
+                    succeeds = waits(&budget.budget) { lock.try() }
+                    if succeeds { lock.unlock() }
+                }
+                scenario.thread("locks") {
+                    lock.lock()
+                    lock.unlock()
+                }
+                scenario.outcome { "\(succeeds)" }
+            },
+            KnownProgram(
+                "two loops in a row wait in one function; the first may give up",
+                outcomes: ["true", "false"], everyOrder: true
+            ) { scenario in
+                let (first, second) = (Box(Atomic(false)), Box(Atomic(false)))
+                let numbers = AnyIterator((0..<3).makeIterator())
+                var succeeds = true
+                scenario.thread("waits") {
+                    succeeds = waits(for: first) { numbers.next() != nil }
+                    _ = waits(for: second) { true }
+                }
+                scenario.thread("sets") {
+                    first.value.store(true, ordering: .sequentiallyConsistent)
+                    second.value.store(true, ordering: .sequentiallyConsistent)
+                }
+                scenario.outcome { "\(succeeds)" }
+            },
         ]
 
         private static func attempts(
@@ -141,6 +199,21 @@
         private static func waits(_ budget: inout Budget, _ isSet: () -> Bool) -> Bool {
             while !isSet() { if !budget.next() { return false } }
             return true
+        }
+
+        private static func waits(
+            for flag: Box<Atomic<Bool>>, mayGoOn: () -> Bool
+        ) -> Bool {
+            while !flag.value.load(ordering: .sequentiallyConsistent) {
+                if !mayGoOn() { return false }
+            }
+            return true
+        }
+
+        private static func waits(for flag: Box<Atomic<Bool>>, through numbers: AnyIterator<Int>)
+            -> Bool
+        {
+            waits(for: flag) { numbers.next() != nil }
         }
 
         private static func count(_ budget: inout Budget, _ isSet: () -> Bool) {
