@@ -170,12 +170,25 @@ static bool is_kept_mutex(pthread_mutex_t *mutex) {
     return is_own || rl_is_held(mutex);
 }
 
-/// In the kind of a mutex: the next thread may take it after its owner has ended.
-enum { IS_ROBUST = 16 };
+/// The kind of a mutex that has been destroyed; and in the kind of another one: the next thread may
+/// take it after its owner has ended.
+enum { IS_DESTROYED = -1, IS_ROBUST = 16 };
+
+static bool is_destroyed(const pthread_mutex_t *mutex, rl_place place) {
+    if (mutex->__data.__kind != IS_DESTROYED) return false;
+    rl_is_misused(RL_USED_DESTROYED_LOCK, place);
+    return true;
+}
+
+/// Takes the mutex after the point at which the engine has given it to this thread.
+static int take_unless_destroyed(pthread_mutex_t *mutex, rl_place place) {
+    return is_destroyed(mutex, place) ? EINVAL : rl_really_lock(mutex);
+}
 
 /// Takes a lock that the calling thread owns already, unless that would block. Returns true if it
 /// set `*answer`.
 static bool asks_again(pthread_mutex_t *mutex, int *answer, rl_place place) {
+    if (mutex->__data.__kind == IS_DESTROYED) return false;
     const int kind = mutex->__data.__kind & 3;
     if (mutex->__data.__kind & IS_ROBUST) rl_meet_outside("takes a robust lock", place);
     // The operating-system thread already owns it: the task runs in the body of the owner.
@@ -224,7 +237,7 @@ int pthread_mutex_lock(pthread_mutex_t *mutex) {
     int answer;
     if (asks_again(mutex, &answer, place)) return answer;
     rl_point(&rl_take_lock, mutex, place);
-    return rl_really_lock(mutex);
+    return take_unless_destroyed(mutex, place);
 }
 
 int pthread_mutex_trylock(pthread_mutex_t *mutex) {
@@ -233,7 +246,7 @@ int pthread_mutex_trylock(pthread_mutex_t *mutex) {
     int answer;
     if (asks_again(mutex, &answer, place)) return answer == EDEADLK ? EBUSY : answer;
     uint32_t step = rl_point(&rl_try_lock, mutex, place);
-    return rl_got_it(step) ? rl_really_lock(mutex) : EBUSY;
+    return rl_got_it(step) ? take_unless_destroyed(mutex, place) : EBUSY;
 }
 
 int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until) {
@@ -245,7 +258,7 @@ int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until
     const uint32_t step = rl_has_come(CLOCK_REALTIME, until)
                               ? rl_point(&rl_try_lock, mutex, place)
                               : rl_timed_point(&rl_take_lock, mutex, place);
-    return rl_got_it(step) ? rl_really_lock(mutex) : ETIMEDOUT;
+    return rl_got_it(step) ? take_unless_destroyed(mutex, place) : ETIMEDOUT;
 }
 
 bool rl_is_free(pthread_mutex_t *mutex) {
@@ -257,6 +270,7 @@ bool rl_is_free(pthread_mutex_t *mutex) {
 int pthread_mutex_unlock(pthread_mutex_t *mutex) {
     if (rl_is_observing) rl_observer_unlocks(mutex);
     MUTEX_IS_LISTENED_TO(mutex, place);
+    if (is_listened_to && is_destroyed(mutex, place)) return EINVAL;
     if (is_listened_to && rl_is_free(mutex)) {
         rl_is_misused(RL_RELEASED_FREE_LOCK, place);
         return EPERM;
@@ -267,6 +281,28 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex) {
     if (is_listened_to && result == 0) rl_unlocked(mutex);
     if (rl_active && !is_listened_to && rl_is_lock_of_runtime(place)) rl_runtime_unlocks(mutex);
     return result;
+}
+
+int pthread_mutex_destroy(pthread_mutex_t *mutex) {
+    const rl_place place = RL_CALLER;
+    // An object of a library destroys its mutex when its last reference is released.
+    if (rl_sees(FAMILY, place) && rl_is_under_test(place.pc)) {
+        // As for an attempt to take it, what matters is whether a thread holds it.
+        static const rl_operation destroy = {
+            .kind = RL_TRY_LOCK,
+            .has_record = true,
+            .is_attempt = true,
+            .could_be_early = true,
+            .is_available = rl_is_unowned,
+        };
+        const uint32_t step = rl_point(&destroy, mutex, place);
+        if (is_destroyed(mutex, place)) return EINVAL;
+        if (!rl_got_it(step)) {
+            rl_is_misused(RL_DESTROYED_HELD_LOCK, place);
+            return EBUSY;
+        }
+    }
+    return REAL(pthread_mutex_destroy)(mutex);
 }
 
 #endif

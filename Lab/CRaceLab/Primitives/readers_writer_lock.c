@@ -66,6 +66,7 @@ int pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
         return REAL(pthread_rwlock_rdlock)(lock);
     }
     refuse_if_writers_go_first(lock, place);
+    if (rl_owns(lock)) return EDEADLK;
     rl_point(&read_lock, lock, place);
     return really(REAL(pthread_rwlock_rdlock), lock);
 }
@@ -85,6 +86,7 @@ int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
         if (is_kept(lock, false)) rl_judge_waits_forever(&rl_take_lock, lock, place);
         return REAL(pthread_rwlock_wrlock)(lock);
     }
+    if (rl_owns(lock)) return EDEADLK;
     rl_point(&rl_take_lock, lock, place);
     return really(REAL(pthread_rwlock_wrlock), lock);
 }

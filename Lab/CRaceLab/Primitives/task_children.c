@@ -5,6 +5,7 @@
 #ifndef RL_WITHOUT_HOOKS
 
 #include "Primitives/next_symbol.h"
+#include "Search/spinning.h"
 #include "Search/waking.h"
 
 const char rl_all_tasks;
@@ -34,7 +35,9 @@ void rl_look_for_cancelled_children(void) {
         thread *child = &lab.threads[i];
         if (!is_running_child(child) || child->is_cancelled) continue;
         child->is_cancelled = REAL(swift_task_isCancelled)((const void *)child->task);
-        if (child->is_cancelled && !is_known) rl_runtime_did(RL_CANCEL, ALL_TASKS, 0);
+        if (!child->is_cancelled || is_known) continue;
+        rl_runtime_did(RL_CANCEL, ALL_TASKS, 0);
+        for (int k = 0; k < lab.thread_count; k++) rl_change_for(&lab.threads[k], ALL_TASKS, true);
     }
 }
 

@@ -42,6 +42,8 @@ typedef struct {
 typedef enum {
     RL_RELEASED_FREE_LOCK = 0,  // a thread released a lock that no thread held
     RL_RELEASED_FOREIGN_LOCK,   // a thread released a lock that another thread held
+    RL_USED_DESTROYED_LOCK,     // a thread used a mutex that had been destroyed
+    RL_DESTROYED_HELD_LOCK,     // a thread destroyed a mutex that a thread held
     RL_WAITED_WITHOUT_LOCK,     // a thread waited for a condition without holding its lock
     RL_FREED_IN_USE,            // a semaphore was freed with a count below its initial count
     RL_RESUMED_TWICE,           // a continuation was resumed a second time

@@ -255,9 +255,12 @@ final class Explorer {
     func inconclusive(after summary: rl_summary) -> Exploration.Inconclusive? {
         if let inconclusive = inconclusive(of: scenario) { return inconclusive }
         if summary.status == RL_NOT_THE_SAME { return LikelyCause(lastPlaces).inconclusive }
-        // A thread that crashes or waits at once, or frees memory twice, may have accessed nothing.
-        let explained = Set(tallies.keys.map(\.kind))
-        if !crashes.isEmpty || !explained.isDisjoint(with: [.misuse, .deadlock]) { return nil }
+        // A thread that crashes, throws or waits at once, or frees memory twice, may have accessed
+        // nothing.
+        let kinds: Set<Exploration.Finding.Kind> = [.misuse, .deadlock, .uncaughtError]
+        if !crashes.isEmpty || tallies.keys.contains(where: { kinds.contains($0.kind) }) {
+            return nil
+        }
         let silent = zip(scenario.threads, accesses).first { !$0.isWorker && $1 == 0 }
         return silent.map { .sawNothing(thread: $0.0.name) }
     }

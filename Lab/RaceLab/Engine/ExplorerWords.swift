@@ -102,6 +102,8 @@ func misuses(names: @autoclosure () -> [String]) -> [String] {
         case RL_RELEASED_FREE_LOCK: return "\(thread)releases a lock\(place) that no thread holds"
         case RL_RELEASED_FOREIGN_LOCK:
             return "\(thread)releases a lock\(place) that another thread holds"
+        case RL_USED_DESTROYED_LOCK: return "\(thread)uses a mutex\(place) that is destroyed"
+        case RL_DESTROYED_HELD_LOCK: return "\(thread)destroys a mutex\(place) that is held"
         case RL_WAITED_WITHOUT_LOCK:
             return "\(thread)waits for a condition\(place) without holding its lock"
         case RL_RESUMED_TWICE:

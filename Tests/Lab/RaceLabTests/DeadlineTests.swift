@@ -65,6 +65,37 @@
                     }
                 },
                 KnownProgram(
+                    "a mutex is destroyed, but another thread still uses it", .misuse,
+                    alwaysFails: false, outcomes: ["1"], everyOrder: true
+                ) { scenario in
+                    let (posix, shared) = (Posix(), Shared())
+                    scenario.thread("uses") {
+                        pthread_mutex_lock(posix.mutex)
+                        shared.value += 1
+                        pthread_mutex_unlock(posix.mutex)
+                    }
+                    scenario.thread("destroys") { pthread_mutex_destroy(posix.mutex) }
+                    scenario.outcome { "\(shared.value)" }
+                },
+                KnownProgram(
+                    "the writer of a readers-writer lock takes it again", outcomes: ["true"],
+                    everyOrder: true
+                ) { scenario in
+                    let lock = UnsafeMutablePointer<pthread_rwlock_t>.allocate(capacity: 1)
+                    pthread_rwlock_init(lock, nil)
+                    var answers: [Int32] = []
+                    scenario.thread("writes") {
+                        pthread_rwlock_wrlock(lock)
+                        answers = [pthread_rwlock_rdlock(lock), pthread_rwlock_wrlock(lock)]
+                        pthread_rwlock_unlock(lock)
+                    }
+                    scenario.thread("reads") {
+                        pthread_rwlock_rdlock(lock)
+                        pthread_rwlock_unlock(lock)
+                    }
+                    scenario.outcome { "\(answers == [EDEADLK, EDEADLK])" }
+                },
+                KnownProgram(
                     "an attempt fails before a wait releases the lock",
                     outcomes: ["taken", "refused"], everyOrder: true
                 ) { scenario in

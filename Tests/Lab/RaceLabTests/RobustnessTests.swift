@@ -167,7 +167,7 @@ struct RobustnessTests {
                 "readdir", "fts_read", "poll", "ppoll", "select", "pselect", "epoll_wait", "ioctl",
                 "fcntl", "setsockopt", "getsockopt", "sendfile", "mmap", "fchdir", "sigqueue",
                 "popen", "system", "tzset", "localtime", "mktime", "setrlimit", "nanosleep",
-                "clock_nanosleep", "usleep", "sleep",
+                "clock_nanosleep", "usleep", "sleep", "sched_yield", "pthread_mutex_destroy",
             ]
             for object in objects {
                 for name in try Self.exported(by: Data(contentsOf: object)) {

@@ -105,6 +105,16 @@ extension TaskExample {
             let task = Task { while !Task.isCancelled { await Task.yield() } }
             await task.value
         },
+        TaskExample(
+            "yields in a group until it is cancelled, which another task's error causes",
+            task: "starter"
+        ) { _ in
+            try? await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { while !Task.isCancelled { await Task.yield() } }
+                group.addTask { throw CancellationError() }
+                for try await _ in group {}
+            }
+        },
         TaskExample("two tasks wait for each other", [.deadlock]) { scenario in
             let shared = PolledFlags()
             scenario.task("first") {
