@@ -25,9 +25,10 @@ extension Requirement {
             asking: "Which of your lines assumes something about the values?"
         ) { (answer: AnyObject) in
             func programs<Value: Sendable>(of values: Conversion<Value>) -> Programs {
-                .inSequence(OperatorPrograms.ofValues(calls), watched: 0) {
-                    OperatorSubject(answer, values, promises: $0.promises)
-                }
+                .inSequence(
+                    OperatorPrograms.ofValues(calls), watched: 0,
+                    remark: "; values are of type `\(Value.self)`"
+                ) { OperatorSubject(answer, values, promises: $0.promises) }
             }
             return Programs(joining: [
                 programs(of: .texts), programs(of: .optionals), programs(of: .arrays),

@@ -40,7 +40,7 @@ extension Exercise {
                     "What is known after a failure, and which part of it decides whether, when and "
                     + "with which number the next attempt begins?"
             ) { OperatorPrograms.retries },
-            .otherValues("E10.2", .retry(oneAttempt)),
+            .otherValues("E10.2", .retry(oneAttempt), .retry(twoAttempts)),
             .unwatched(
                 "E10.3", "\(many) failures at once",
                 "Work fails before it returns, again and again, with and without a delay, "
@@ -71,6 +71,8 @@ extension Exercise {
 
     private static let oneAttempt = OperatorModel.Retries(
         attempts: 1, works: [.promise(0)], delays: [])
+    private static let twoAttempts = OperatorModel.Retries(
+        attempts: 2, works: [.failure(1), .promise(0)], delays: [])
     private static let fourAttempts = OperatorModel.Retries(
         attempts: 4, works: [.promise(0), .failure(1), .promise(1)], delays: [])
 

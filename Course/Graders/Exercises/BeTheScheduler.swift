@@ -13,7 +13,7 @@ extension Exercise {
             "For the handler called twice: `settle` takes the list in one step and empties "
                 + "it in the next. Which thread may read the list in between, and which check "
                 + "must that thread have passed before?",
-            "Two context switches are enough for the first interleaving, and also for the "
+            "One preemption is enough for the first interleaving, and two are enough for the "
                 + "second. Count the steps of one thread in a table that you have already seen.",
         ],
         afterword:

@@ -271,7 +271,7 @@ enum CancellationPrograms {
         return meetings(
             [[], one],
             [
-                [[.cancel], [.observe(2)], [.cancel, .observe(2)]],
+                [[.cancel], [.observe(2)], [.cancel, .observe(2)], [.cancel, .read(6)]],
                 [[.cancel], [.observe(3)], [.read(7)]],
             ])
             + meetings(

@@ -85,11 +85,13 @@ final class OperatorSubject<Value: Sendable>: Subject {
         if case .all = begun.call {
             let aggregate = (answer as! any AllAnswer).together(list)
             begun.promise = aggregate
-            begun.receiver.observe(aggregate, { "\($0.map(number))" }, then: work)
+            begun.receiver.observe(
+                aggregate, { "\($0.map(number))" }, error: conversion.textOfError, then: work)
         } else {
             let outcome = outcome(of: begun, list)
             begun.promise = outcome
-            begun.receiver.observe(outcome, { "\(number($0))" }, then: work)
+            begun.receiver.observe(
+                outcome, { "\(number($0))" }, error: conversion.textOfError, then: work)
         }
     }
 
@@ -102,7 +104,7 @@ final class OperatorSubject<Value: Sendable>: Subject {
     }
 
     private func retry(_ retries: OperatorModel.Retries, _ begun: Begun) -> AWPromise<Value> {
-        let (captured, clock) = (Captured(), clock)
+        let (captured, clock, conversion) = (Captured(), clock, conversion)
         begun.captured = captured
         let (promises, surplus) = (promises, AWPromise<Value>.pending())
         return (answer as! any RetryAnswer).again(
@@ -127,7 +129,7 @@ final class OperatorSubject<Value: Sendable>: Subject {
             switch retries.works[number - 1] {
             case .promise(let promise):
                 return withExtendedLifetime(captured) { promises[promise].promise }
-            case .failure(let error): throw Settling.error(error)
+            case .failure(let error): throw conversion.error(settling: error)
             }
         }
     }

@@ -28,7 +28,7 @@ enum Settling: Hashable, Sendable, CustomStringConvertible {
     func outcome<Value>(_ conversion: Conversion<Value>) -> Result<Value, any Error> {
         switch self {
         case .fulfill(let value): .success(conversion.make(value))
-        case .reject(let number): .failure(Settling.error(number))
+        case .reject(let number): .failure(conversion.error(settling: number))
         }
     }
 
@@ -67,6 +67,19 @@ enum Settling: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
+extension Conversion {
+    /// The error with this number. Error 1 is of a type that is not the program's, if there is one.
+    func error(settling number: Int) -> any Error {
+        guard number == 1, let foreign else { return Settling.error(number) }
+        return foreign.error
+    }
+
+    func textOfError(_ error: any Error) -> String {
+        guard let foreign, type(of: error) == type(of: foreign.error) else { return "\(error)" }
+        return "\(Settling.error(1))"
+    }
+}
+
 /// Records what the observers of one promise receive.
 final class Receiver: Sendable {
     private let log = Scenario.Log<String>()
@@ -76,6 +89,7 @@ final class Receiver: Sendable {
     /// - Parameter then: called by the first call of the observer.
     func observe<Value: Sendable>(
         _ promise: AWPromise<Value>, _ text: @escaping @Sendable (Value) -> String,
+        error textOfError: @escaping @Sendable (any Error) -> String = { "\($0)" },
         then work: @escaping () -> Void = {}
     ) {
         nonisolated(unsafe) let work = work
@@ -83,7 +97,7 @@ final class Receiver: Sendable {
             let received =
                 switch outcome {
                 case .success(let value): "fulfilled \(text(value))"
-                case .failure(let error): "rejected \(error)"
+                case .failure(let error): "rejected \(textOfError(error))"
                 }
             self.log.append(received, "receives \(received)")
             if self.log.entries.count == 1 { work() }

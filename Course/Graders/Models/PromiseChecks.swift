@@ -136,6 +136,14 @@ struct PromiseChecks: Sendable {
                             + "the program is \(program)")
                 }
             }
+            guard freesHandlers, fault == nil else { return fault }
+            _ = run(program, answer, .numbers) { run in
+                guard run.keepsSettled() else { return }
+                fault = Fault(
+                    "kept alive",
+                    "everything is settled, and the program has dropped a promise, which is still "
+                        + "alive: the program is \(program)")
+            }
             return fault
         }
     }
@@ -259,24 +267,32 @@ struct PromiseChecks: Sendable {
     // MARK: Nothing of the program's is called or freed under a lock
 
     func withProbes(_ all: [PromiseProgram], _ answer: any PromiseAnswer) -> Programs {
-        Programs(
-            count: all.count,
+        // Each program runs twice: it keeps the promises that it does not use, or does not.
+        let run = { (number: Int, probe: Probe) in
+            self.run(all[number / 2], answer, probe, keepsLinks: number % 2 == 0)
+        }
+        return Programs(
+            count: 2 * all.count,
             describe: { number, scenario in
                 let probe = Probe()
-                scenario.thread("main") { run(all[number], answer, probe) }
+                scenario.thread("main") { run(number, probe) }
                 scenario.thread("another thread") { probe.help() }
             },
             runAlone: { number in
                 let probe = Probe()
                 let helper = Thread { probe.help() }
                 helper.start()
-                run(all[number], answer, probe)
+                run(number, probe)
                 return nil
             })
     }
 
-    private func run(_ program: PromiseProgram, _ answer: any PromiseAnswer, _ probe: Probe) {
-        let run = PromiseRun(program, answer, .objects(probe), rules, probe: probe) { _ in }
+    private func run(
+        _ program: PromiseProgram, _ answer: any PromiseAnswer, _ probe: Probe, keepsLinks: Bool
+    ) {
+        let run = PromiseRun(
+            program, answer, .objects(probe), rules, probe: probe, keepsLinks: keepsLinks
+        ) { _ in }
         let (root, functions) = (run.root, run.rootFunctions)
         probe.use = {
             let isSettled = root?.result != nil

@@ -33,7 +33,7 @@ struct Coded: Error, CustomStringConvertible {
 }
 
 /// An error of a probe; see ``Probe``.
-private final class CodedObject: Error, CustomStringConvertible, @unchecked Sendable {
+private final class CodedObject: LocalizedError, CustomStringConvertible, @unchecked Sendable {
     let code: Int
     let probe: Probe
 
@@ -46,6 +46,8 @@ private final class CodedObject: Error, CustomStringConvertible, @unchecked Send
         probe.look()
         return "error \(-code)"
     }
+
+    var errorDescription: String? { description }
 
     deinit { probe.look() }
 }
@@ -103,6 +105,8 @@ final class PromiseRun<Value> {
     private let semaphores = (0..<2).map { _ in DispatchSemaphore(value: 0) }
     /// Called by each handler, and when what it has captured is freed.
     private let probe: Probe?
+    /// Whether it keeps also those promises that `then` has returned and the program does not use.
+    private let keepsLinks: Bool
 
     /// Counts the objects that handlers have captured.
     final class Counter: @unchecked Sendable {
@@ -134,7 +138,7 @@ final class PromiseRun<Value> {
     init(
         _ program: PromiseProgram, _ answer: any PromiseAnswer, _ conversion: Conversion<Value>,
         _ rules: PromiseRules, counter: Counter = Counter(), probe: Probe? = nil,
-        _ record: @escaping (PromiseEvent) -> Void
+        keepsLinks: Bool = true, _ record: @escaping (PromiseEvent) -> Void
     ) {
         self.program = program
         self.conversion = conversion
@@ -142,6 +146,7 @@ final class PromiseRun<Value> {
         self.counter = counter
         self.record = record
         self.probe = probe
+        self.keepsLinks = keepsLinks
         texts = program.usesTexts ? Pending(answer) : nil
         let pending = (0..<program.roots).map { root in
             Pending<Value>(answer) { resolve, reject in
@@ -208,7 +213,8 @@ final class PromiseRun<Value> {
         switch op {
         case .then(let promise, let handler):
             guard let called = handle(promise) else { return }
-            boxes[handler].handle = then(called, handler, Token(counter, promise, probe))
+            let link = then(called, handler, Token(counter, promise, probe))
+            if keepsLinks || program.uses(handler) { boxes[handler].handle = link }
         case .error(let promise, let handler):
             let token = Token(counter, promise, probe)
             handle(promise)?.error { error in
@@ -315,6 +321,22 @@ final class PromiseRun<Value> {
         }
     }
 
+    /// Drops the promises one by one, the last one first, if all are settled: then none of them
+    /// waits for another one.
+    ///
+    /// - Returns: whether one is kept alive.
+    func keepsSettled() -> Bool {
+        let all = roots + boxes
+        guard all.allSatisfy({ $0.handle.map { $0.result != nil } ?? true }) else { return false }
+        functions = []
+        texts = nil
+        return all.reversed().contains { box in
+            let object = box.handle.map { Weak($0.object) }
+            box.handle = nil
+            return object?.object != nil
+        }
+    }
+
     /// Releases everything that the program still has.
     func letGo() {
         dropPromises()
@@ -324,6 +346,26 @@ final class PromiseRun<Value> {
 }
 
 extension PromiseProgram {
+    /// Whether it uses the promise that the `then` with this handler has returned.
+    func uses(_ handler: Int) -> Bool {
+        let ops = before + threads.joined() + handlers.flatMap { $0?.body ?? [] }
+        let isUsed = ops.contains {
+            switch $0 {
+            case .then(let promise, _), .error(let promise, _), .read(let promise, _):
+                promise == handler
+            default: false
+            }
+        }
+        return isUsed
+            || handlers.contains {
+                switch $0?.effect {
+                case .promise(let other, _): other == handler
+                case .itself: true
+                default: false
+                }
+            }
+    }
+
     /// Whether it needs a promise of texts.
     var usesTexts: Bool {
         handlers.contains {

@@ -198,10 +198,12 @@ extension SmallProgram {
 extension Programs {
     /// Programs with one thread, which compare what is seen after each operation.
     static func inSequence<User: Subject>(
-        _ all: [SmallProgram<User.Model>], watched: Int,
+        _ all: [SmallProgram<User.Model>], watched: Int, remark: String = "",
         _ make: @escaping (SmallProgram<User.Model>) -> User
     ) -> Programs {
-        var programs = Programs(count: all.count) { inSequence(all[$0], make) }
+        var programs = Programs(count: all.count) {
+            inSequence(all[$0], make).map { Fault($0.reason, $0.detail + remark) }
+        }
         programs.watched = min(watched, all.count)
         programs.forbidsCallsUnderLocks = true
         return programs

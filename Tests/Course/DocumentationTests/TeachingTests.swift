@@ -49,7 +49,8 @@ struct TeachingTests {
             "in at most \(try number(Programs.interleavingsOfOne)) interleavings",
             "use up \(try number(Programs.interleavingsOfAll)) together, but never below "
                 + "\(Programs.share(of: 0, among: .max)).",
-            "of another exercise the limit is \(try number(Requirement.maximumInterleavings)).",
+            "exercise 13, the limit is at most "
+                + "\(try number(Requirement.maximumInterleavings)).",
             "up to \(try number(Bounds.many)) handlers or seats, \(try number(Bounds.squared)) "
                 + "observers or promises to wait for, and \(try number(attempts)) attempts.",
             "sources of more than \(SourceText.maximumBytes >> 10) KB.",
