@@ -9,7 +9,7 @@ extension Command {
         excludes: [Argument.workbook.name])
     private static let replayed = Argument(
         name: "--replay", value: "ID",
-        about: "the id of a requirement, such as R01: shows one interleaving as a table")
+        about: "the id of a requirement, such as E05.4/2: shows one interleaving as a table")
     private static let schedule = Argument(
         name: "--schedule", value: "S", about: "the schedule of that interleaving, such as SRR",
         needs: replayed.name)
@@ -49,7 +49,7 @@ extension Command {
 
               promise-lab grade 5 --format html --output answer.html
 
-            With --submissions, each answer runs in a process of its own, with limits. That contains
+            Each answer runs in a process of its own, with limits. That contains
             accidents, but is no security boundary: read Exercises/TEACHING.md before you run other
             people's code. The sheet has comma-separated values. Results are kept next to it
             (SHEET.journal), so that grading can be resumed, and only changed answers are graded

@@ -72,8 +72,8 @@ enum Help {
                 ("mutants", "0 if every planted fault was noticed, 1 if one was not"),
                 (
                     "grade, grade N",
-                    "0 if no answer is wrong, 1 if one is. An unchanged stub counts as not "
-                        + "attempted, not as wrong."
+                    "0 if every answer that was attempted passes, 1 if one does not. An unchanged "
+                        + "stub counts as not attempted."
                 ),
                 (
                     "all others",

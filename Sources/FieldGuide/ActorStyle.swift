@@ -13,15 +13,15 @@ public protocol AsyncPromise<Value>: Actor {
     /// The value or the error; `nil` while the promise is pending.
     var result: Outcome? { get }
 
-    /// Settles the promise, and returns when the handlers have returned.
+    /// Settles the promise. The first call returns when the handlers have returned.
     func settle(_ outcome: Outcome) async
 
-    /// Calls `handler` with the outcome. If there is one already, returns when `handler` has returned.
+    /// Calls `handler` with the outcome: now, if the promise is settled and no handler is running.
     func observe(_ handler: @escaping AsyncHandler<Value>) async
 }
 
 extension AsyncPromise {
-    /// A promise of what `function` makes of the value. An error skips it.
+    /// Returns a promise of what `function` returns for the value. An error skips it.
     @discardableResult
     public func then(_ function: @escaping @Sendable (Value) async throws -> Value) async -> Self {
         let next = Self(handlers: [])
@@ -65,8 +65,8 @@ public actor ActorStyle<Value: Sendable>: AsyncPromise {
     }
 }
 
-/// The same promise, repaired. No `await` is between a check and the act that depends on it, and while
-/// handlers are awaited, the phase says so: it is the third phase of Stage 3.
+/// The same promise, repaired. There is no `await` between a check and the action that depends on it.
+/// While handlers are awaited, the phase is `draining`, as in Stage 3.
 public actor RepairedActor<Value: Sendable>: AsyncPromise {
     public typealias Outcome = Result<Value, any Error>
 

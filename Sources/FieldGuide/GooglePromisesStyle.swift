@@ -7,7 +7,7 @@ import Foundation
 /// a serial queue is the order of registration; a promise that is fulfilled with another promise
 /// follows it.
 /// Left out: all operators except `then` and `catch`; the dispatch group for tests; the objects
-/// kept alive while pending. There are two differences. A queue is a closure here, passed to each
+/// kept alive while pending. There are three differences. A queue is a closure here, passed to each
 /// call. A promise follows another one on that queue, where `FBLPromise` always uses the main
 /// queue. `@synchronized` is an `NSRecursiveLock` here.
 /// Described in: *Google Promises源码学习[1]*, the parts on `initPending`, `fulfill:` and

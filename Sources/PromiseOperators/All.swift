@@ -5,8 +5,8 @@ extension AWPromise {
     /// rejected with the error of the first promise that is rejected. The
     /// others are not cancelled, but their outcomes are ignored.
     ///
-    /// An empty array fulfills it at once. A promise may occur twice. (The
-    /// `whenAll` of Bolts waits for the other promises after a failure, too.)
+    /// An empty array fulfills it at once. A promise may occur twice. Promises
+    /// that are never settled keep each other, and the new one, alive.
     public static func all<Part>(
         _ promises: [AWPromise<Part>]
     ) -> AWPromise<[Part]> where Value == [Part] {
@@ -51,9 +51,9 @@ extension AWPromise {
         return promise
     }
 
-    /// Returns a promise of the outcomes of all promises, in the order of the
-    /// promises, which is never rejected. An empty array fulfills it at
-    /// once.
+    /// Returns a promise of all outcomes, in the order of the promises. It is
+    /// never rejected; an empty array fulfills it at once. Promises that are
+    /// never settled keep each other, and the new one, alive.
     public static func allSettled<Part>(
         _ promises: [AWPromise<Part>]
     ) -> AWPromise<[Result<Part, any Error>]>

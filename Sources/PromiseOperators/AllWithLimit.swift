@@ -3,9 +3,9 @@ import Synchronization
 
 extension AWPromise {
     /// Starts work for each input, and never lets more than `limit` promises be
-    /// pending at a time. Returns a promise of their values, in the order
-    /// of the inputs, rejected with the first error, after which no work is
-    /// started. Work in flight continues, but its outcome is ignored.
+    /// pending at a time. Returns a promise of their values, in the order of
+    /// the inputs. The first error rejects it: no more inputs are taken, and
+    /// the outcomes of work that has begun are ignored.
     ///
     /// `inputs` is iterated once, lazily, by one thread at a time, so it may be
     /// infinite. `start` runs at most once for each input, where `dispatcher`

@@ -8,9 +8,9 @@ import Synchronization
 public final class CancellationSource: Sendable {
     public let token: CancellationToken
 
-    /// Makes a source that is cancelled by ``cancel()``, or when any of
-    /// `tokens` is cancelled. Its token retains those tokens, and leaves
-    /// no observer on them when it is freed.
+    /// Makes a source that is cancelled by ``cancel()``, and by an observer of
+    /// `tokens` after one of them is cancelled. Its token retains those
+    /// tokens, and leaves no observer on them when it is freed.
     public init(linkedTo tokens: CancellationToken...) {
         token = CancellationToken(linkedTo: tokens)
     }
@@ -74,7 +74,7 @@ public final class CancellationToken: Sendable {
         if isCancelled { throw CancellationError() }
     }
 
-    /// Calls `function` when the work is cancelled, even if that was before.
+    /// Calls `function` when the work is cancelled, or if it is already.
     /// `function` runs at most once, where `dispatcher` decides. It is
     /// released without a call when the token is freed. Withdraw the
     /// observation when the work is done: the token may live long.
@@ -97,9 +97,9 @@ extension Result<Void, any Error> {
 }
 
 extension AWPromise {
-    /// Settles as this promise does, or is rejected with a `CancellationError`
-    /// when `token` is cancelled. If both have happened already, it is
-    /// rejected.
+    /// Returns a promise that settles as this one does, or is rejected with a
+    /// `CancellationError` when `token` is cancelled. If both have happened
+    /// already, it is rejected.
     ///
     /// A cancellation is an error like any other, and passes down the chain. In
     /// Bolts it is a third final state. The work itself is not cancelled: pass

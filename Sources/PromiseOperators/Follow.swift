@@ -26,8 +26,8 @@ extension Resolver {
             guard let decision = decide(outcome) else { return }
             Nesting.run { self.settle(decision) }
         }
-        // The source holds the promise, through this resolver. An observation
-        // does not hold its source, so there is no cycle.
+        // An observation does not hold its source, so this makes no cycle. A
+        // `decide` that holds its source does, until the source settles.
         promise.observe(on: here) { _ in observation.withdraw() }
     }
 

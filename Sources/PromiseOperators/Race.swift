@@ -18,7 +18,7 @@ extension AWPromise {
     /// are rejected, it is rejected with ``OperatorError/allRejected(_:)``.
     ///
     /// For an empty array it is rejected with ``OperatorError/noPromises``.
-    /// (In Google Promises `any` waits for all promises.)
+    /// Promises that are never settled keep each other alive.
     public static func any(
         _ promises: [AWPromise<Value>]
     ) -> AWPromise<Value> {

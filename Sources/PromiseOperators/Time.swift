@@ -15,9 +15,9 @@ extension AWPromise where Value == Void {
 }
 
 extension AWPromise {
-    /// Passes a value on after `delay`, counted from the fulfillment. An error
-    /// is passed on at once, as in Google Promises. (The `withDelay` of Bolts
-    /// delays errors, too.)
+    /// Returns a promise that is fulfilled with the value `delay` after this
+    /// promise is fulfilled. An error rejects it at once, as in Google
+    /// Promises.
     public func delay(
         _ delay: Duration, clock: any PromiseClock = SystemClock()
     ) -> AWPromise<Value> {
@@ -27,7 +27,7 @@ extension AWPromise {
         }
     }
 
-    /// Settles as this promise does, or is rejected with
+    /// Returns a promise that settles as this one does, or is rejected with
     /// ``OperatorError/timedOut`` if that takes longer than `limit`. The work
     /// itself is not stopped; to stop it, cancel it.
     ///

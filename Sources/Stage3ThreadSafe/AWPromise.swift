@@ -236,7 +236,7 @@ public protocol Dispatcher: Sendable {
     /// that drops `work` leaves the next promise pending.
     func dispatch(_ work: @escaping @Sendable () -> Void)
 
-    /// Whether a handler may run here and now, without `dispatch`.
+    /// Whether handlers run at once. If so, `dispatch` is never called.
     var runsImmediately: Bool { get }
 }
 
