@@ -19,8 +19,8 @@
 // runs that is unknown code as well.
 //
 // Handlers run inside the call that settles the promise, or inside `then` if it is already settled.
-// So no work may be dispatched with `async`. The next exercise is about the order of handlers when
-// one thread registers a handler while another settles the promise.
+// So no work may be dispatched with `async`. As before, threads that use two different promises
+// must not wait for each other. The order of handlers is the subject of the next exercise.
 //
 // Grade it with: swift run promise-lab grade 6
 
