@@ -61,10 +61,7 @@ struct PromiseProgram: Hashable {
     /// These promises, and those that wait for them, directly or not: a promise that `then` returns
     /// waits for the one on which it was called, and for the one that its function returns.
     func reached(from promises: [Int]) -> Set<Int> {
-        var ops = before
-        ops += threads.joined()
-        ops += handlers.flatMap { $0?.body ?? [] }
-        let links: [(from: Int, to: Int)] = ops.flatMap { op -> [(from: Int, to: Int)] in
+        let links: [(from: Int, to: Int)] = operations.flatMap { op -> [(from: Int, to: Int)] in
             guard case .then(let promise, let handler) = op else { return [] }
             guard case .promise(let other, _) = handlers[handler]?.effect else {
                 return [(promise, handler)]
@@ -77,6 +74,14 @@ struct PromiseProgram: Hashable {
             next += links.filter { $0.from == promise }.map(\.to)
         }
         return reached
+    }
+
+    /// All operations, including those in handlers.
+    var operations: [Op] {
+        var all = before
+        all += threads.joined()
+        all += handlers.flatMap { $0?.body ?? [] }
+        return all
     }
 
     var isSequential: Bool { threads.count == 1 }

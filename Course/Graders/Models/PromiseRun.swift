@@ -348,8 +348,7 @@ final class PromiseRun<Value> {
 extension PromiseProgram {
     /// Whether it uses the promise that the `then` with this handler has returned.
     func uses(_ handler: Int) -> Bool {
-        let ops = before + threads.joined() + handlers.flatMap { $0?.body ?? [] }
-        let isUsed = ops.contains {
+        let isUsed = operations.contains {
             switch $0 {
             case .then(let promise, _), .error(let promise, _), .read(let promise, _):
                 promise == handler
