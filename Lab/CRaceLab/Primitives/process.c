@@ -21,9 +21,14 @@ static rl_place place_of_call(rl_place place) {
     return rl_place_in_source(place);
 }
 
-#define ENDS(name)                                 \
-    REPLACES(name, if (rl_would_end_exploration()) \
-                       rl_end_early(#name, (int)a, place_of_call(RL_CALLER)))
+static void ends(const char *call, int status, rl_place place) {
+    if (rl_would_end_exploration()) rl_end_early(call, status, place_of_call(place));
+    // In a child process, the handlers of `exit` run. They are no steps: which ones there are
+    // depends on what else the process has done.
+    rl_ignore();
+}
+
+#define ENDS(name) REPLACES(name, ends(#name, (int)a, RL_CALLER))
 
 ENDS(exit)
 ENDS(_exit)

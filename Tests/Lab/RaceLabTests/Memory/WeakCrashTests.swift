@@ -3,6 +3,9 @@ import RaceLab
 import Synchronization
 import Testing
 
+/// Used by a handler of `exit`.
+private let handled = Shared()
+
 /// A thread crashes right after an atomic operation with a weak ordering. Before another step, the
 /// operation would read another store.
 @Suite("A crash right after an atomic operation", .needsTheLab)
@@ -55,6 +58,21 @@ struct WeakCrashTests {
         program(
             "the code under test ends the process", "'loads' ends the process with status 0",
             whenStored { exit(0) }),
+        program(
+            "the handlers of `exit` are no steps", "'ends' ends the process", outcomes: ["over"]
+        ) { scenario in
+            let number = Box(Atomic(0))
+            scenario.thread("ends") {
+                guard number.value.load(ordering: .acquiring) == 1 else { return }
+                atexit { handled.value += 1 }
+                exit(0)
+            }
+            scenario.thread("other") {
+                number.value.store(1, ordering: .releasing)
+                handled.value += 1
+            }
+            scenario.outcome { "over" }
+        },
         program("a stack overflow", "'loads' overflows its stack", whenStored { overflow(0) }),
         program("relaxed orderings", ": stored", outcomes: ["1"], relaxed(inTasks: false)),
         program("in a task", ": stored", outcomes: ["1"], relaxed(inTasks: true)),
