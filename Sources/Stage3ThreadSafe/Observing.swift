@@ -52,7 +52,7 @@ final class Observer: Sendable {}
 public struct Observation: Sendable {
     fileprivate let withdrawal: @Sendable () -> Void
 
-    /// Makes the promise release the function, unless its turn has come: then
-    /// it may still run after this call. Any thread may call. Searches a list.
+    /// Makes the promise release the function. If its turn has come already, it
+    /// may still run. Any thread may call this. It searches a list.
     public func withdraw() { withdrawal() }
 }
