@@ -180,9 +180,12 @@ static bool is_destroyed(const pthread_mutex_t *mutex, rl_place place) {
     return true;
 }
 
-/// Takes the mutex after the point at which the engine has given it to this thread.
+/// Takes the mutex after the point at which the engine has given it to this thread. One that has
+/// been destroyed keeps no thread waiting.
 static int take_unless_destroyed(pthread_mutex_t *mutex, rl_place place) {
-    return is_destroyed(mutex, place) ? EINVAL : rl_really_lock(mutex);
+    if (!is_destroyed(mutex, place)) return rl_really_lock(mutex);
+    rl_unlocked(mutex);
+    return EINVAL;
 }
 
 /// Takes a lock that the calling thread owns already, unless that would block. Returns true if it

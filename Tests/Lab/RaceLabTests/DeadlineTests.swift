@@ -78,6 +78,17 @@
                     scenario.outcome { "\(shared.value)" }
                 },
                 KnownProgram(
+                    "two threads use a mutex after its end, and neither waits", .misuse,
+                    alwaysFails: false, everyOrder: true
+                ) { scenario in
+                    let posix = Posix()
+                    scenario.threads("first", "second") {
+                        pthread_mutex_lock(posix.mutex)
+                        pthread_mutex_unlock(posix.mutex)
+                    }
+                    scenario.thread("destroys") { pthread_mutex_destroy(posix.mutex) }
+                },
+                KnownProgram(
                     "the writer of a readers-writer lock takes it again", outcomes: ["true"],
                     everyOrder: true
                 ) { scenario in
