@@ -54,7 +54,6 @@ private struct ExecutionGraph {
         var written: Int?
         var ordering = MemoryOrdering.relaxed
 
-        var isRead: Bool { read != nil }
         var isWrite: Bool { written != nil }
         var isSC: Bool { ordering == .sequentiallyConsistent }
     }

@@ -9,11 +9,6 @@ package struct Prediction {
 }
 
 extension Prediction {
-    package init(_ program: RandomProgram) {
-        let model = Model(program)
-        self.init(outcomes: model.outcomes, races: [model.hasRace])
-    }
-
     package init(_ program: RandomQueueProgram) {
         let model = QueueModel(program)
         // A time-out creates no happens-before edge, nor does an attempt that fails.

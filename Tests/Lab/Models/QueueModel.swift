@@ -57,7 +57,11 @@ package struct QueueModel {
         var variables = [0, 0]
         var newsOfVariables: [News] = [0, 0]
         var plain = 0
-        var locks = [Lock(), Lock(), Lock()]
+        var locks = [Lock(), Lock(), Lock(), Lock()]
+        /// The bodies that have taken the readers-writer lock to read.
+        var readers: Set<Int> = []
+        /// What readers pass on to the next writer.
+        var newsOfReaders: News = 0
         var count = 0
         var newsOfSemaphore: News = 0
         /// The bodies that wait on the condition, in the order of their arrival.
@@ -167,6 +171,14 @@ package struct QueueModel {
                 state.at[body] = otherwise
             }
         case .unlock(let lock): state.release(lock, by: body)
+        case .lockToRead(let patience, let otherwise):
+            let isTaken = state.takeToRead(for: body)
+            guard isTaken || patience == .none else { return nil }
+            if patience == .none { state.seen[body].append("\(isTaken)") }
+            if !isTaken { state.at[body] = otherwise }
+        case .unlockToRead:
+            state.readers.remove(body)
+            state.newsOfReaders |= state.heard[body]
         case .signal:
             state.count += 1
             state.newsOfSemaphore |= state.heard[body]
@@ -249,7 +261,7 @@ package struct QueueModel {
         switch program.bodies[body][before.at[body]] {
         case .wait(.limited):
             return before.asleep.contains(body) ? awake(body, inTime: false, before) : nil
-        case .lock(_, let patience, let otherwise):
+        case .lock(_, let patience, let otherwise), .lockToRead(let patience, let otherwise):
             if patience == .unlimited { return nil }
             state.at[body] = otherwise
         case .acquire(let patience), .waitForGroup(let patience):
@@ -344,9 +356,21 @@ extension QueueModel.State {
     fileprivate mutating func take(_ lock: Int, for body: Int) -> Bool {
         let isAgain = lock == QueueInstruction.recursiveLock && locks[lock].owner == body
         guard locks[lock].owner == nil || isAgain else { return false }
+        if lock == QueueInstruction.readWriteLock {
+            guard readers.isEmpty else { return false }
+            heard[body] |= newsOfReaders
+        }
         locks[lock].owner = body
         locks[lock].depth += 1
         heard[body] |= locks[lock].news
+        return true
+    }
+
+    fileprivate mutating func takeToRead(for body: Int) -> Bool {
+        let lock = locks[QueueInstruction.readWriteLock]
+        guard lock.owner == nil else { return false }
+        readers.insert(body)
+        heard[body] |= lock.news
         return true
     }
 

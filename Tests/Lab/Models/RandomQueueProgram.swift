@@ -15,6 +15,9 @@ package enum QueueInstruction {
     /// Jumps behind the matching `unlock` if it does not get the lock.
     case lock(Int, Patience, otherwise: Int)
     case unlock(Int)
+    /// The same for the readers-writer lock.
+    case lockToRead(Patience, otherwise: Int)
+    case unlockToRead
     case signal
     case acquire(Patience)
     /// On the condition, whose lock this body holds.
@@ -41,7 +44,7 @@ package enum QueueInstruction {
     case enter(queue: Int, barrier: Bool, end: Int)
     case leave(queue: Int)
 
-    package static let (plainLock, recursiveLock, conditionLock) = (0, 1, 2)
+    package static let (recursiveLock, conditionLock, readWriteLock) = (1, 2, 3)
     package static let (serial, concurrent, main) = (0, 1, 2)
 
     static func isSerial(_ queue: Int) -> Bool { queue != concurrent }
@@ -196,16 +199,23 @@ package struct RandomQueueProgram: CustomStringConvertible {
     }
 
     private mutating func addSection(to body: inout Draft) {
-        let (lock, start) = (numbers.below(3), body.instructions.count)
-        // Taking this lock again while holding it is an error of the program.
-        if lock == QueueInstruction.conditionLock, body.locks.contains(lock) { return }
-        let patience = lock == QueueInstruction.conditionLock ? .unlimited : patience()
+        let (lock, start) = (numbers.below(4), body.instructions.count)
+        // Taking one of these locks again while holding it is an error of the program.
+        if lock >= QueueInstruction.conditionLock, body.locks.contains(lock) { return }
+        let isReadWrite = lock == QueueInstruction.readWriteLock
+        let isReader = isReadWrite && numbers.isOneOf(2)
+        var patience = lock == QueueInstruction.conditionLock ? .unlimited : patience()
+        if isReadWrite, patience == .limited { patience = .unlimited }
         body.instructions.append(.unlock(lock))
         body.locks.append(lock)
         addInside(to: &body)
         body.locks.removeLast()
-        body.instructions.append(.unlock(lock))
-        body.instructions[start] = .lock(lock, patience, otherwise: body.instructions.count)
+        body.instructions.append(isReader ? .unlockToRead : .unlock(lock))
+        let otherwise = body.instructions.count
+        body.instructions[start] =
+            isReader
+            ? .lockToRead(patience, otherwise: otherwise)
+            : .lock(lock, patience, otherwise: otherwise)
     }
 
     private mutating func addSync(to body: inout Draft) {

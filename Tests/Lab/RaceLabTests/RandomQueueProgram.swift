@@ -21,6 +21,7 @@ extension RandomQueueProgram {
         let variables = [Box(Atomic(0)), Box(Atomic(0))]
         let shared = Shared()
         let locks: [any Lockable] = [NSLock(), NSRecursiveLock()]
+        let readWrite = ReadWriteLock()
         let condition = NSCondition()
         let semaphore = DispatchSemaphore(value: 0)
         let queues = [
@@ -56,6 +57,13 @@ extension RandomQueueProgram {
             case .write(let value): shared.value = value
             case .read: seen.note("\(shared.value)")
             case .lock(QueueInstruction.conditionLock, _, _): condition.lock()
+            case .lock(QueueInstruction.readWriteLock, .unlimited, _): readWrite.lockToWrite()
+            case .lock(QueueInstruction.readWriteLock, _, let otherwise):
+                if !note(readWrite.tryToWrite(), seen) { return otherwise }
+            case .lockToRead(.unlimited, _): readWrite.lockToRead()
+            case .lockToRead(_, let otherwise):
+                if !note(readWrite.tryToRead(), seen) { return otherwise }
+            case .unlock(QueueInstruction.readWriteLock), .unlockToRead: readWrite.unlock()
             case .lock(let lock, let patience, let otherwise):
                 if !take(locks[lock], patience, seen) { return otherwise }
             case .unlock(QueueInstruction.conditionLock): condition.unlock()
@@ -101,7 +109,10 @@ extension RandomQueueProgram {
                 lock.lock()
                 return true
             }
-            let isTaken = patience == .none ? lock.try() : lock.lock(before: Date() + 3600)
+            return note(patience == .none ? lock.try() : lock.lock(before: Date() + 3600), seen)
+        }
+
+        private func note(_ isTaken: Bool, _ seen: Seen) -> Bool {
             seen.note("\(isTaken)")
             return isTaken
         }
@@ -148,8 +159,11 @@ extension RandomQueueProgram {
     }
 }
 
-private protocol Lockable: Takeable {
+private protocol Lockable {
+    func lock()
+    func `try`() -> Bool
     func lock(before limit: Date) -> Bool
+    func unlock()
 }
 
 extension NSLock: Lockable {}

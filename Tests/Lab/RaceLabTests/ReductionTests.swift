@@ -1,5 +1,4 @@
 import Foundation
-import Models
 import RaceLab
 import RaceLabTesting
 import SharedSuite
@@ -54,66 +53,6 @@ struct ReductionTests {
         ])
     func few(_ program: [[Int]]) {
         Self.expectSameOutcomes("\(program)") { Self.describe(program, $0) }
-    }
-
-    @Test("of random threads", arguments: 0..<2)
-    func random(block: UInt64) {
-        for seed in block * 25..<block * 25 + 25 {
-            var random = RandomNumbers(seed: seed)
-            let program: Program = (0..<3 + random.below(2)).map { _ in
-                (0...random.below(3)).map { _ in random.below(3) }
-            }
-            Self.expectSameOutcomes("\(program)") { Self.describe(program, $0) }
-        }
-    }
-
-    /// What a thread does with a lock for readers and writers, a plain lock, and what these protect.
-    private static func step(
-        _ kind: Int, _ locks: (ReadWriteLock, NSLock), _ shared: Shared, _ seen: Seen
-    ) {
-        let (lock, plain) = locks
-        switch kind {
-        case 0, 1:
-            if kind == 0 { lock.lockToRead() } else { lock.lockToWrite() }
-            if kind == 0 { seen.note("\(shared.value)") } else { shared.value += 1 }
-            lock.unlock()
-        case 2, 3:
-            let isTaken = kind == 2 ? lock.tryToRead() : lock.tryToWrite()
-            seen.note(isTaken ? "taken" : "refused")
-            if isTaken { lock.unlock() }
-        case 4: plain.withLock { shared.other += 1 }
-        case 5:
-            let isTaken = plain.try()
-            seen.note(isTaken ? "taken" : "refused")
-            if isTaken { plain.unlock() }
-        case 6: seen.note("\(shared.other)")
-        default:
-            // Both releases belong to one step.
-            lock.lockToRead()
-            plain.lock()
-            plain.unlock()
-            lock.unlock()
-        }
-    }
-
-    @Test("of random readers, writers and attempts")
-    func readersAndWriters() {
-        for seed in 0..<UInt64(everyCaseIsTested ? 400 : 40) {
-            var random = RandomNumbers(seed: seed)
-            let program: Program = (0..<2 + random.below(2)).map { _ in
-                (0...random.below(3)).map { _ in random.below(8) }
-            }
-            Self.expectSameOutcomes("\(program)") { scenario in
-                let (locks, shared) = ((ReadWriteLock(), NSLock()), Shared())
-                let seen = program.map { _ in Seen() }
-                for (index, kinds) in program.enumerated() {
-                    scenario.thread("\(index)") {
-                        for kind in kinds { Self.step(kind, locks, shared, seen[index]) }
-                    }
-                }
-                scenario.outcome { seen.map(\.text).joined(separator: " | ") }
-            }
-        }
     }
 
     @Test(

@@ -99,9 +99,13 @@ struct SamplingTests {
 
     @Test("a sample has the outcomes of all interleavings, and no other", arguments: methods)
     func outcomes(by method: Method) {
+        let everyOrder = Exploration.Options.with {
+            $0.reduction = false
+            $0.maximumInterleavings = 1_000
+        }
         for seed in UInt64(1)...20 {
-            let program = RandomProgram(seed: seed)
-            let all = explore(options: .everyOrder, program.describe)
+            let program = RandomQueueProgram(seed: seed)
+            let all = explore(options: everyOrder, program.describe)
             guard all.coverage == .all, all.inconclusive == nil else { continue }
             let sample = explore(options: Self.options(method, runs: 300), program.describe)
             #expect(sample.inconclusive == nil)
