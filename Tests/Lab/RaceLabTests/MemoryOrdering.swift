@@ -59,11 +59,6 @@ final class OrderedAtomic: Sendable {
         }
     }
 
-    /// Exchanges 0 for 1, if it is 0.
-    func claim(_ ordering: MemoryOrdering, _ failing: MemoryOrdering) -> Bool {
-        compareExchange(0, 1, ordering, failing)
-    }
-
     func compareExchange(
         _ expected: Int, _ desired: Int, _ ordering: MemoryOrdering, _ failing: MemoryOrdering
     ) -> Bool {

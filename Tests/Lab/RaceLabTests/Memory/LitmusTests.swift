@@ -118,6 +118,7 @@ struct LitmusTests {
         arguments: [
             (fault: RL_FAULT_NO_OLD_VALUES, isMissing: true), (RL_FAULT_NO_COHERENCE, false),
             (RL_FAULT_NO_SC_ORDER, false), (RL_FAULT_SKIP_LAST_ALTERNATIVE, true),
+            (RL_FAULT_EVERY_ATOMIC_ORDERS, true),
         ])
     func faults(fault: Int, isMissing: Bool) {
         let wrong = Litmus.all.filter { litmus in
