@@ -7,45 +7,13 @@ import Testing
 /// of them behind. Each test takes the second after which the lab reports such a thread.
 @Suite("The lab reports what it cannot see", .needsTheLab)
 struct BlockedEntryPointTests {
+    private static let reads = place(6)
     /// Blocks until data is written to the pipe, which never happens.
     static func readFromPipe() {
         var ends: [Int32] = [0, 0]
         precondition(pipe(&ends) == 0)
         var byte: UInt8 = 0
         _ = read(ends[0], &byte, 1)
-    }
-
-    /// Blocks until the signal arrives, which is never sent.
-    private static func waitForSignal() {
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        sigaddset(&signals, SIGUSR2)
-        pthread_sigmask(SIG_BLOCK, &signals, nil)
-        var received: Int32 = 0
-        sigwait(&signals, &received)
-    }
-
-    private static func lines(_ function: String, in file: String = #filePath) -> Range<Int> {
-        let text = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        let first = lines.firstIndex { $0.contains("func \(function)(") } ?? 0
-        let last = lines[first...].firstIndex { $0 == "    }" } ?? first
-        return first + 1..<last + 1
-    }
-
-    private func expectBlocked(
-        _ exploration: Exploration, in function: String,
-        sourceLocation: SourceLocation = #_sourceLocation
-    ) {
-        guard let (thread, place) = exploration.blocked else {
-            Issue.record("\(exploration.summary)", sourceLocation: sourceLocation)
-            return
-        }
-        #expect(thread == "blocked", sourceLocation: sourceLocation)
-        let expected = Self.lines(function).map { "at EntryPointTestsBlocked.swift:\($0)" }
-        #expect(
-            expected.contains { place.hasSuffix($0) }, "\(place)", sourceLocation: sourceLocation)
-        #expect(!exploration.survives, sourceLocation: sourceLocation)
     }
 
     /// Checks that the lost thread does not affect the next exploration.
@@ -67,23 +35,9 @@ struct BlockedEntryPointTests {
                 Self.readFromPipe()
             }
         }
-        expectBlocked(exploration, in: "readFromPipe")
-        expectNextExplorationWorks()
-    }
-
-    @Test("a thread that waits for a signal of the operating system, and holds a lock")
-    func blockedInSigwait() {
-        let exploration = explore { scenario in
-            let (shared, lock) = (Shared(), NSLock())
-            scenario.thread("other") { lock.withLock { shared.value = 1 } }
-            scenario.thread("blocked") {
-                lock.withLock {
-                    shared.value = 1
-                    Self.waitForSignal()
-                }
-            }
-        }
-        expectBlocked(exploration, in: "waitForSignal")
+        #expect(exploration.blocked?.thread == "blocked", "\(exploration.summary)")
+        #expect(exploration.blocked?.place.hasSuffix("at \(Self.reads)") == true)
+        #expect(!exploration.survives)
         expectNextExplorationWorks()
     }
 

@@ -11,66 +11,25 @@ struct ConditionEntryPointTests {
     func known(_ program: KnownProgram) { program.check() }
 
     private static let conditions = [
-        KnownProgram("a thread that waits for a signal in a loop") {
-            waitForFlag($0, locksFirst: true)
-        },
         KnownProgram(
             "a signal that finds no waiting thread is lost", .deadlock, .dataRace,
             reason: [
                 "'waiter' waits at EntryPointTestsConditions.swift:", "to be woken by a signal",
             ]
-        ) { waitForFlag($0, locksFirst: false) },
-        KnownProgram("one signal wakes one thread", .deadlock, alwaysFails: true) { scenario in
-            let condition = NSCondition()
-            scenario.threads("first", "second") {
+        ) { scenario in
+            let (shared, condition) = (Shared(), NSCondition())
+            scenario.thread("waiter") {
+                if shared.isReady { return }
                 condition.lock()
                 condition.wait()
                 condition.unlock()
             }
-            scenario.thread("signaller") { condition.signal() }
-        },
-        KnownProgram(
-            "a signal wakes the thread that has waited longest",
-            outcomes: ["[]", "[\"first\"]", "[\"second\"]"]
-        ) { scenario in
-            let condition = NSCondition()
-            let (waiting, woken) = (Scenario.Log<String>(), Scenario.Log<String>())
-            for name in ["first", "second"] {
-                scenario.thread(name) {
-                    condition.lock()
-                    waiting.append(name)
-                    if condition.wait(until: Date() + 3600) { woken.append(name) }
-                    condition.unlock()
-                }
-            }
             scenario.thread("signaller") {
                 condition.lock()
+                shared.isReady = true
                 condition.signal()
                 condition.unlock()
             }
-            scenario.check {
-                try Scenario.require(woken.entries.count <= 1, "one signal has woken two")
-                try Scenario.require(
-                    waiting.entries.starts(with: woken.entries), "who came later was woken first")
-            }
-            scenario.outcome { "\(woken.entries)" }
-        },
-        KnownProgram(
-            "a wait times out if no thread signals, and only then",
-            outcomes: ["was woken", "gave up"]
-        ) { scenario in
-            let (shared, condition) = (Shared(), NSCondition())
-            scenario.thread("waiter") {
-                condition.lock()
-                if !shared.isReady { shared.other = condition.wait(until: Date() + 3600) ? 1 : 2 }
-                condition.unlock()
-            }
-            scenario.thread("signaller") {
-                condition.lock()
-                condition.signal()
-                condition.unlock()
-            }
-            scenario.outcome { ["never waited", "was woken", "gave up"][shared.other] }
         },
         KnownProgram(
             "a thread that is woken in time competes for the lock like any other", .deadlock,
@@ -142,25 +101,4 @@ struct ConditionEntryPointTests {
             scenario.check { try Scenario.require(shared.isReady, "somebody could still go on") }
         },
     ]
-
-    private static func waitForFlag(_ scenario: Scenario, locksFirst: Bool) {
-        let (shared, condition) = (Shared(), NSCondition())
-        scenario.thread("waiter") {
-            if locksFirst {
-                condition.lock()
-                while !shared.isReady { condition.wait() }
-            } else {
-                if shared.isReady { return }
-                condition.lock()
-                condition.wait()
-            }
-            condition.unlock()
-        }
-        scenario.thread("signaller") {
-            condition.lock()
-            shared.isReady = true
-            condition.signal()
-            condition.unlock()
-        }
-    }
 }

@@ -11,32 +11,36 @@ struct DelayedWorkTests {
     func known(_ program: KnownProgram) { program.check() }
 
     private static let programs = [
-        KnownProgram("it runs on the main queue at any later point", outcomes: betweenOrAfter) {
-            send($0, to: .main)
-        },
-        KnownProgram("and on a global queue", outcomes: betweenOrAfter) { send($0, to: .global()) },
-        KnownProgram("and on a serial queue", outcomes: betweenOrAfter) {
-            send($0, to: DispatchQueue(label: "serial"))
-        },
-        KnownProgram("it sees what was done before it was sent") { scenario in
-            let shared = Shared()
+        KnownProgram("it runs at any later point", outcomes: ["a later b", "a b later"]) {
+            scenario in
+            let log = Scenario.Log<String>()
             scenario.thread("sender") {
-                shared.value = 1
-                DispatchQueue.global().asyncAfter(wallDeadline: .now() + 1) { shared.value += 1 }
-                shared.other = 1
+                log.append("a")
+                DispatchQueue.main.asyncAfter(deadline: .now() + 3600) { log.append("later") }
+                log.append("b")
             }
-            scenario.check { try Scenario.require(shared.value == 2, "\(shared.value)") }
+            scenario.outcome { log.entries.joined(separator: " ") }
         },
-        KnownProgram("and races with later accesses", .overlap, alwaysFails: true) { scenario in
+        KnownProgram("a thread can wait for it with a semaphore") { scenario in
+            let (semaphore, shared) = (DispatchSemaphore(value: 0), Shared())
+            scenario.thread("waiter") {
+                shared.value = 1
+                DispatchQueue.global().asyncAfter(wallDeadline: .now() + 1) {
+                    shared.value += 1
+                    semaphore.signal()
+                }
+                semaphore.wait()
+                shared.value += 1
+            }
+            scenario.check { try Scenario.require(shared.value == 3, "\(shared.value)") }
+        },
+        KnownProgram("it races with later accesses", .overlap, alwaysFails: true) { scenario in
             let shared = Shared()
             scenario.thread("sender") {
                 DispatchQueue.global().asyncAfter(deadline: .now() + 1) { shared.value = 1 }
                 shared.value = 2
             }
         },
-        KnownProgram("a thread can wait for it with a semaphore") { wait($0, for: .semaphore) },
-        KnownProgram("with a group") { wait($0, for: .group) },
-        KnownProgram("with a condition") { wait($0, for: .condition) },
         KnownProgram("a delayed work item can be canceled until it begins", outcomes: ["0", "1"]) {
             scenario in
             let shared = Shared()
@@ -69,41 +73,6 @@ struct DelayedWorkTests {
             scenario.check { try Scenario.require(shared.value == 0, "it was done") }
         },
     ]
-
-    private static let betweenOrAfter: Set = ["a later b", "a b later"]
-
-    private static func send(_ scenario: Scenario, to queue: DispatchQueue) {
-        let log = Scenario.Log<String>()
-        scenario.thread("sender") {
-            log.append("a")
-            queue.asyncAfter(deadline: .now() + 3600) { log.append("later") }
-            log.append("b")
-        }
-        scenario.outcome { log.entries.joined(separator: " ") }
-    }
-
-    private enum Signal { case semaphore, group, condition }
-
-    private static func wait(_ scenario: Scenario, for signal: Signal) {
-        let (semaphore, group) = (DispatchSemaphore(value: 0), DispatchGroup())
-        let (condition, shared) = (NSCondition(), Shared())
-        group.enter()
-        scenario.thread("waiter") {
-            DispatchQueue.global().asyncAfter(deadline: .now() + 1) {
-                condition.withLock { shared.value = 1 }
-                condition.broadcast()
-                semaphore.signal()
-                group.leave()
-            }
-            switch signal {
-            case .semaphore: semaphore.wait()
-            case .group: group.wait()
-            case .condition: condition.withLock { while shared.value == 0 { condition.wait() } }
-            }
-            condition.withLock { shared.value += 1 }
-        }
-        scenario.check { try Scenario.require(shared.value == 2, "\(shared.value)") }
-    }
 }
 
 #if os(Linux)
@@ -192,9 +161,6 @@ struct UncontrolledTests {
         },
         Case(testDescription: "an operation queue", words: "OperationQueue") { shared in
             operations.addOperation { shared.value += 1 }
-        },
-        Case(testDescription: "an operation", words: "OperationQueue") { shared in
-            operations.addOperation(BlockOperation { shared.value += 1 })
         },
         Case(testDescription: "the main operation queue", words: "OperationQueue.main") { shared in
             OperationQueue.main.addOperation { shared.value += 1 }
@@ -422,42 +388,29 @@ struct UncontrolledTests {
     }
     private static let semaphore = DispatchSemaphore(value: 0)
 
-    /// What a thread can wait for without an end.
-    private struct Waitable: @unchecked Sendable {
-        static let kinds = ["semaphore", "condition", "group"]
-        private let semaphore = DispatchSemaphore(value: 0)
-        private let condition = NSCondition()
+    private static let waits = {
+        let (semaphore, condition) = (DispatchSemaphore(value: 0), NSCondition())
         let group = DispatchGroup()
-
-        func wait(for kind: String) {
-            switch kind {
-            case "semaphore": semaphore.wait()
-            case "condition": condition.withLock { condition.wait() }
-            default:
-                group.enter()
-                group.wait()
-            }
-        }
-    }
-
-    private static let waits = Waitable.kinds.flatMap { kind in
-        let outer = Waitable()
+        group.enter()
         return [
-            KnownProgram("a wait for a \(kind) of others", noVerdict: "outside of the scenario") {
-                scenario in
-                let shared = Shared()
-                scenario.thread("waiter") {
-                    shared.value = 1
-                    outer.wait(for: kind)
-                }
-                scenario.thread("other") { shared.other = 1 }
-            },
-            KnownProgram("a wait for a \(kind) of the scenario", .deadlock) { scenario in
-                let waitable = Waitable()
-                waitable.group.enter()
-                scenario.thread("waiter") { waitable.wait(for: kind) }
-            },
+            waiting("semaphore") { semaphore.wait() },
+            waiting("condition") { condition.withLock { condition.wait() } },
+            waiting("group") { group.wait() },
         ]
+    }()
+
+    private static func waiting(
+        _ kind: String, for wait: @escaping @Sendable () -> Void
+    ) -> KnownProgram {
+        KnownProgram("a wait for a \(kind) of others", noVerdict: "outside of the scenario") {
+            scenario in
+            let shared = Shared()
+            scenario.thread("waiter") {
+                shared.value = 1
+                wait()
+            }
+            scenario.thread("other") { shared.other = 1 }
+        }
     }
 
     /// Made once in a process, in the only run of the program above.

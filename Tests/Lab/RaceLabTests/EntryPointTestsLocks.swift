@@ -9,15 +9,6 @@ struct LockEntryPointTests {
     func known(_ program: KnownProgram) { program.check() }
 
     private static let plain = [
-        KnownProgram("an NSLock prevents a data race", explored: 2...(.max)) { scenario in
-            let (shared, lock) = (Shared(), NSLock())
-            scenario.threads("first", "second") {
-                lock.lock()
-                shared.value += 1
-                lock.unlock()
-            }
-            scenario.check { try Scenario.require(shared.value == 2, "an increment was lost") }
-        },
         KnownProgram(
             "objects with locks of their own are independent: one interleaving", explored: 1...1
         ) { scenario in
@@ -43,63 +34,9 @@ struct LockEntryPointTests {
                 }
             }
         },
-        KnownProgram("two NSLocks do not prevent a data race", .overlap) { scenario in
-            let shared = Shared()
-            for name in ["first", "second"] {
-                let lock = NSLock()
-                scenario.thread(name) { lock.withLock { shared.value += 1 } }
-            }
-            scenario.check { try Scenario.require(shared.value == 2, "an increment was lost") }
-        },
-        KnownProgram("a recursive lock can be taken again by its owner, and needs as many releases")
-        { scenario in
-            let (shared, lock) = (Shared(), NSRecursiveLock())
-            scenario.threads("first", "second") {
-                lock.withLock { lock.withLock { shared.value += 1 } }
-            }
-            scenario.check { try Scenario.require(shared.value == 2, "an increment was lost") }
-        },
     ]
 
     private static let timed = [
-        KnownProgram(
-            "an attempt succeeds or fails, depending on which thread comes first",
-            outcomes: ["true", "false"]
-        ) { scenario in
-            let (shared, lock) = (Shared(), NSLock())
-            let log = Scenario.Log<Bool>()
-            scenario.thread("holder") { lock.withLock { shared.value = 1 } }
-            scenario.thread("attempt") {
-                let taken = lock.try()
-                log.append(taken)
-                if taken { lock.unlock() }
-            }
-            scenario.outcome { "\(log.entries[0])" }
-        },
-        KnownProgram(
-            "a wait times out if no thread releases the lock",
-            outcomes: ["gave up", "got it"]
-        ) { scenario in
-            let (shared, lock) = (Shared(), NSLock())
-            scenario.thread("holder") {
-                lock.lock()
-                shared.value = 1
-            }
-            scenario.thread("patient") {
-                guard lock.lock(before: Date() + 3600) else { return shared.other = 1 }
-                lock.unlock()
-            }
-            scenario.outcome { shared.other == 1 ? "gave up" : "got it" }
-        },
-        KnownProgram("and only then") { scenario in
-            let (shared, lock) = (Shared(), NSLock())
-            scenario.threads("first", "second") {
-                guard lock.lock(before: Date() + 3600) else { return }
-                shared.value += 1
-                lock.unlock()
-            }
-            scenario.check { try Scenario.require(shared.value == 2, "somebody gave up") }
-        },
         KnownProgram("an attempt that is followed by a wait at the same place is no loop") {
             scenario in
             let locks = [NSLock(), NSLock()]
@@ -117,7 +54,7 @@ struct LockEntryPointTests {
                 _ = lock.lock(before: Date() + 3600)
                 lock.unlock()
             }
-        },
+        }
     ]
 
     private static let shared = [
@@ -182,16 +119,6 @@ struct LockEntryPointTests {
                 lock.withLock {
                     shared.value = lock.withLock { 1 }
                 }
-            }
-        },
-        KnownProgram(
-            "a plain lock cannot be taken again by its owner", .deadlock,
-            sentence: "'only' waits at \(place(5)) for the lock that it took itself at \(place(4))"
-        ) { scenario in
-            let lock = NSLock()
-            scenario.thread("only") {
-                lock.lock()
-                lock.lock()
             }
         },
     ]

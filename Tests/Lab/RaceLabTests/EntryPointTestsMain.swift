@@ -43,18 +43,6 @@ struct MainQueueTests {
             }
         },
         KnownProgram(
-            "the main thread waits for a thread that waits for the main queue: a deadlock",
-            .deadlock, alwaysFails: false
-        ) { scenario in
-            let (group, shared) = (DispatchGroup(), Shared())
-            group.enter()
-            scenario.thread("sender") { DispatchQueue.main.async { group.wait() } }
-            scenario.thread("other") {
-                DispatchQueue.main.sync { shared.value = 1 }
-                group.leave()
-            }
-        },
-        KnownProgram(
             "the main thread waits for a task that waits to begin on the main actor: a deadlock",
             .deadlock,
             sentence: "'queue thread 2' waits at \(place(10)) for a semaphore to be signalled; "
@@ -84,16 +72,6 @@ struct MainQueueTests {
                 semaphore.signal()
             }
             scenario.thread("sender") { DispatchQueue.main.async { semaphore.wait() } }
-        },
-        KnownProgram("synchronous work runs between the work that was sent before and after it") {
-            scenario in
-            let log = Scenario.Log<Int>()
-            scenario.thread("sender") {
-                DispatchQueue.main.async { log.append(1) }
-                DispatchQueue.main.sync { log.append(2) }
-                DispatchQueue.main.async { log.append(3) }
-            }
-            scenario.check { try Scenario.require(log.entries == [1, 2, 3], "\(log.entries)") }
         },
         KnownProgram(
             "code that is isolated to the main actor runs there, with all checks of Swift 6",

@@ -2,7 +2,6 @@ import Dispatch
 import Foundation
 import RaceLab
 import RaceLabTesting
-import Stage3ThreadSafe
 import Testing
 
 @Suite("The lab controls dispatch queues", .needsTheLab)
@@ -62,10 +61,6 @@ struct DispatchQueueEntryPointTests {
     }
 
     private static let programs = [
-        KnownProgram("a barrier works like a writer's lock") {
-            readersAndWriter($0, flags: .barrier)
-        },
-        KnownProgram("without it, the writer races", .dataRace) { readersAndWriter($0, flags: []) },
         KnownProgram("work runs on its queue, and its result or error is returned") { scenario in
             struct Failure: Error {}
             let key = DispatchSpecificKey<Int>()
@@ -95,13 +90,6 @@ struct DispatchQueueEntryPointTests {
             }
         },
     ]
-
-    private static func readersAndWriter(_ scenario: Scenario, flags: DispatchWorkItemFlags) {
-        let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
-        let shared = Shared()
-        scenario.threads("first", "second") { _ = queue.sync { shared.value } }
-        scenario.thread("writer") { queue.sync(flags: flags) { shared.value += 1 } }
-    }
 
     @Test("two queues that wait for each other; a queue that outlives the scenario is free again")
     func oppositeOrder() {
@@ -196,33 +184,11 @@ struct LabQueueTests {
             let semaphore = DispatchSemaphore(value: 0)
             scenario.thread("other") { semaphore.wait() }
         },
-        KnownProgram(
-            "a promise of stage 3 calls its handlers there, each once and in order",
-            explored: 2...(.max)
-        ) { scenario in
-            let dispatcher = QueueDispatcher(queue: scenario.queue("handlers"))
-            let log = Scenario.Log<Int>()
-            let (promise, resolver) = AWPromise<Int>.pending()
-            scenario.thread("subscriber") {
-                promise.then(on: dispatcher) { log.append($0) }
-                promise.then(on: dispatcher) { log.append($0 + 1) }
-            }
-            scenario.thread("resolver") { resolver.fulfill(1) }
-            scenario.check {
-                try Scenario.require(log.entries == [1, 2], "lost, twice or out of order")
-            }
-        },
     ]
 
     private static func sendTwo(_ scenario: Scenario, workers: Int) {
         let (shared, queue) = (Shared(), scenario.queue("worker", workers: workers))
         scenario.thread("sender") { for _ in 1...2 { queue.async { shared.value += 1 } } }
-    }
-
-    struct QueueDispatcher: Dispatcher, @unchecked Sendable {
-        let queue: Scenario.Queue
-
-        func dispatch(_ work: @escaping @Sendable () -> Void) { queue.async(work) }
     }
 
     @Test("an interleaving with a worker can be replayed")
