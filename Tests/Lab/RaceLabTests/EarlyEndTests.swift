@@ -160,18 +160,6 @@
             expect(result, "'first' crashes at EarlyEndTests.swift:\(Self.abort) (SIGABRT)")
         }
 
-        @Test("in a child process, too, an arithmetic overflow is named, at its line")
-        func overflowInChild() {
-            let exploration = explore(options: .isolated) { scenario in
-                let shared = Shared()
-                scenario.thread("only") { Self.addTwice(shared) }
-            }
-            let reason =
-                "'only' crashes at EarlyEndTests.swift:\(Self.overflow): "
-                + "Arithmetic overflow (SIGILL)"
-            #expect(exploration.findings.map(\.reason) == [reason])
-        }
-
         // MARK: The stack
 
         private static func recurse(_ depth: Int, _ shared: Shared) -> Int {
@@ -191,36 +179,6 @@
                 processExitsWith: .signal(SIGSEGV), observing: [\.standardErrorContent]
             ) { Self.run { shared in _ = Self.recurse(.max, shared) } }
             expect(result, "'first' overflows its stack at EarlyEndTests.swift:")
-        }
-
-        // MARK: Sleep
-
-        @Test(
-            "a thread that waits for longer than a second has no verdict, and the test goes on",
-            arguments: ["poll", "select"])
-        func sleeps(call: String) throws {
-            let exploration = explore { scenario in
-                let shared = Shared()
-                scenario.thread("first") {
-                    Self.sleep(call)
-                    shared.value += 1
-                }
-                scenario.thread("second") { shared.value += 1 }
-            }
-            let (thread, place) = try #require(exploration.blocked, "\(exploration.summary)")
-            #expect(thread == "first")
-            #expect(place.contains(" at EarlyEndTests.swift:"))
-            #expect(place.hasPrefix("in ") && place.contains(call.suffix(4)), "\(place)")
-        }
-
-        /// For so long that the verdict comes first, whatever else the process does.
-        private static func sleep(_ call: String) {
-            var value = timeval(tv_sec: 600, tv_usec: 0)
-            if call == "poll" {
-                poll(nil, 0, 600_000)
-            } else {
-                select(0, nil, nil, nil, &value)
-            }
         }
     }
 #endif

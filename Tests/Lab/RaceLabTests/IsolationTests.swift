@@ -1,9 +1,7 @@
-import CRaceLab
 import Foundation
 import RaceLab
 import RaceLabTesting
 import SharedSuite
-import Synchronization
 import Testing
 
 /// Code under test that crashes, explored in child processes.
@@ -24,28 +22,22 @@ struct IsolationTests {
         nonisolated(unsafe) var items = [1, 2]
     }
 
-    /// The line of this file that ends with a comment.
-    private static func line(_ comment: String) -> Int {
-        let text = (try? String(contentsOfFile: #filePath, encoding: .utf8)) ?? ""
-        let lines = text.components(separatedBy: "\n")
-        return (lines.firstIndex { $0.hasSuffix("// \(comment)") } ?? -1) + 1
-    }
-
     // MARK: Kinds of crash
 
+    private static let unwraps = place(6)
     private static let forceUnwrap: @Sendable (Scenario) -> Void = { scenario in
         let slot = Slot()
         let log = Scenario.Log<Int>()
         scenario.thread("taker") {
             guard slot.value != nil else { return }
-            log.append(slot.value!)  // unwraps
+            log.append(slot.value!)
         }
         scenario.thread("emptier") { slot.value = nil }
         scenario.outcome { "\(log.entries)" }
         scenario.state("slot") { slot.value.map { "\($0)" } ?? "nil" }
     }
 
-    @Test("a nil value is unwrapped in one of four interleavings")
+    @Test("a nil value is unwrapped in one of four interleavings, which the table shows")
     func forceUnwrap() throws {
         let exploration = explore(options: Self.isolated, Self.forceUnwrap)
         #expect(exploration.inconclusive == nil)
@@ -55,9 +47,16 @@ struct IsolationTests {
         let crash = try #require(exploration.findings.first)
         #expect(crash.kind == .crash && crash.count == 1)
         #expect(crash.schedule.text(threads: exploration.threads) == "TET")
-        let place = "IsolationTests.swift:\(Self.line("unwraps"))"
-        #expect(crash.reason.hasPrefix("'taker' crashes at \(place): Unexpectedly found nil"))
+        let beginning = "'taker' crashes at \(Self.unwraps): Unexpectedly found nil"
+        #expect(crash.reason.hasPrefix(beginning))
         #expect(crash.reason.contains("(SIG"))
+        let trace = try #require(try exploration.counterexample())
+        #expect(trace.scheduleText == "TET" && trace.findings.map(\.kind) == [.crash])
+        #expect(trace.initial == ["1"])
+        #expect(trace.steps.map { $0.states ?? [] } == [["1"], ["nil"], [""]])
+        #expect(trace.steps.last?.mark == crash.reason)
+        let lines = trace.table().split(separator: "\n")
+        #expect(lines.contains { $0.contains("log.append(slot.value!)") }, "\(trace.table())")
     }
 
     /// What ends a process, and what its finding says. An address would differ from run to run.
@@ -65,6 +64,7 @@ struct IsolationTests {
         ("Precondition failed", { precondition($0.value == nil) }),
         ("too many", { precondition($0.value == nil, "too many") }),
         ("not now", { _ in fatalError("not now") }),
+        ("Arithmetic overflow", { $0.value! += .max }),
         (
             "Could not cast value of type 'Swift.String' to 'Swift.Int'.",
             { slot in
@@ -99,7 +99,7 @@ struct IsolationTests {
 
     @Test(
         "the message of a trap is part of the finding, for every kind of trap",
-        arguments: 0..<7)
+        arguments: traps.indices)
     func messages(index: Int) {
         let trap = Self.traps[index]
         let exploration = explore(options: Self.isolated) { scenario in
@@ -124,64 +124,6 @@ struct IsolationTests {
         #expect(trace.markdown.contains("← 'only' crashes"))
     }
 
-    @Test("a counterexample marks the steps of the data race that it shows")
-    func twoRaces() throws {
-        func describe(_ scenario: Scenario) {
-            let (first, second) = (Slot(), Slot())
-            scenario.threads("one", "other") {
-                first.value = 2
-                second.value = 3
-            }
-        }
-        let isolated = explore(options: .isolated, describe)
-        let inProcess = explore(describe)
-        #expect(isolated.findings.count == 2)
-        for finding in isolated.findings {
-            let tables = try [isolated, inProcess].map {
-                try $0.counterexample(showing: finding)?.table()
-            }
-            #expect(tables[0] == tables[1] && tables[0]?.contains("←") == true)
-        }
-    }
-
-    @Test("the table of an interleaving that crashes ends with the crash")
-    func table() throws {
-        let exploration = explore(options: Self.isolated, Self.forceUnwrap)
-        let trace = try #require(
-            try exploration.counterexample())
-        #expect(trace.scheduleText == "TET")
-        #expect(trace.threads == ["taker", "emptier"])
-        #expect(trace.steps.map(\.kind) == [.read, .modify, .read])
-        #expect(trace.initial == ["1"])
-        #expect(trace.steps.map { $0.states ?? [] } == [["1"], ["nil"], [""]])
-        #expect(trace.steps.last?.mark == exploration.findings.first?.reason)
-        #expect(trace.findings.map(\.kind) == [.crash])
-        let lines = trace.table().split(separator: "\n")
-        #expect(lines.contains { $0.contains("log.append(slot.value!)") }, "\(trace.table())")
-        #expect(lines.allSatisfy { $0.count <= 100 })
-    }
-
-    /// A program that crashes in one interleaving, and what is reported.
-    struct Crash: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        let explored: Int
-        let coverage: Exploration.Coverage
-        let beginning: String
-        let ending: String
-        let describe: @Sendable (Scenario) -> Void
-
-        init(
-            _ testDescription: String, explored: Int = 2, coverage: Exploration.Coverage = .all,
-            _ beginning: String, ending: String = "",
-            _ describe: @escaping @Sendable (Scenario) -> Void
-        ) {
-            self.testDescription = testDescription
-            (self.explored, self.coverage) = (explored, coverage)
-            (self.beginning, self.ending) = (beginning, ending)
-            self.describe = describe
-        }
-    }
-
     /// One thread crashes if the other one comes first.
     private static func whenEmptied(
         _ crash: @escaping @Sendable () -> Void
@@ -193,71 +135,78 @@ struct IsolationTests {
         }
     }
 
-    static let crashes = [
-        Crash(
+    @Test("is reported with its place", arguments: crashes)
+    func known(_ program: KnownProgram) { program.check() }
+
+    private static func crash(
+        _ description: String, explored: Int = 2, _ reason: String,
+        _ describe: @escaping @Sendable (Scenario) -> Void
+    ) -> KnownProgram {
+        let options = Exploration.Options.with {
+            $0 = isolated
+            $0.maximumSteps = 1_000_000
+        }
+        return KnownProgram(
+            description, .crash, reason: [reason], explored: explored...explored, options: options,
+            describe)
+    }
+
+    private static let crashes = [
+        crash(
             "an index out of range", explored: 4,
-            "'reader' crashes at IsolationTests.swift:\(line("indexes")): Index out of range"
+            "'reader' crashes at \(place(6)): Index out of range"
         ) { scenario in
             let row = Row()
             let log = Scenario.Log<Int>()
             scenario.thread("reader") {
                 let last = row.items.count - 1
-                log.append(row.items[last])  // indexes
+                log.append(row.items[last])
             }
             scenario.thread("remover") { row.items = [1] }
         },
-        Crash(
+        crash(
             "a stack overflow", "'first' overflows its stack at IsolationTests.swift:",
             whenEmptied { overflow(0) }),
-        Crash(
+        crash(
             "the code under test ends the process", "'first' ends the process with status 3",
-            ending: "'first' ends the process with status 3", whenEmptied { exit(3) }),
-        Crash(
+            whenEmptied { exit(3) }),
+        crash(
             "as if it had succeeded", "'first' ends the process with status 0",
-            ending: "'first' ends the process with status 0", whenEmptied { exit(0) }),
-        Crash(
-            "a bad access", "'first' crashes at IsolationTests.swift:", ending: "(SIGSEGV)",
+            whenEmptied { exit(0) }),
+        crash(
+            "a bad access", "'first' crashes at IsolationTests.swift:",
             whenEmptied { UnsafeMutablePointer<Int>(bitPattern: 16)!.pointee = 1 }),
-        Crash(
-            "before the first step of a thread", explored: 1, coverage: .first(1),
-            "'second' crashes at"
-        ) { scenario in
-            let slot = Slot()
-            scenario.thread("first") { slot.value = 2 }
-            scenario.thread("second") { fatalError("at once") }
-        },
-        Crash("in a check", "a check crashes at") { scenario in
+        crash("in a check", "a check crashes at") { scenario in
             let slot = Slot()
             scenario.thread("first") { slot.value = nil }
             scenario.thread("second") { slot.value = 2 }
             scenario.check { try Scenario.require(slot.value! == 2, "not 2") }
         },
-        Crash(
-            "while the scenario is freed, which has no check", explored: 1,
-            "after the threads have ended, the process crashes at"
-        ) { scenario in
-            final class Bomb: Sendable {
-                deinit { fatalError("boom") }
+        KnownProgram("too much memory", .crash, options: inLittleMemory) { scenario in
+            let slot = Slot()
+            scenario.thread("first") {
+                guard slot.value == nil else { return }
+                slot.value = [UInt8](repeating: 1, count: 256 << 20).count
             }
-            let (slot, bomb) = (Slot(), Bomb())
-            scenario.thread("first") { withExtendedLifetime(bomb) { slot.value = 2 } }
+            scenario.thread("second") { slot.value = nil }
         },
     ]
 
-    @Test("is counted, and reported with its place", arguments: crashes)
-    func place(of example: Crash) throws {
-        var options = Self.isolated
-        options.maximumSteps = 1_000_000
-        let exploration = explore(options: options, example.describe)
-        let crash = try #require(exploration.findings.first)
-        #expect(crash.kind == .crash && crash.count == 1, "\(exploration.text())")
-        #expect(crash.reason.hasPrefix(example.beginning), "\(crash.reason)")
-        #expect(crash.reason.hasSuffix(example.ending), "\(crash.reason)")
-        #expect(exploration.explored == example.explored && exploration.failing == 1)
-        #expect(exploration.coverage == example.coverage && exploration.inconclusive == nil)
-    }
-
     // MARK: Where it crashes
+
+    @Test("a crash while the scenario is freed is reported")
+    func freeingCrashes() throws {
+        final class Bomb: Sendable {
+            deinit { fatalError("boom") }
+        }
+        let exploration = explore(options: Self.isolated) { scenario in
+            let (slot, bomb) = (Slot(), Bomb())
+            scenario.thread("first") { withExtendedLifetime(bomb) { slot.value = 2 } }
+        }
+        let reason = try #require(exploration.reasons(.crash).first)
+        #expect(reason.hasPrefix("after the threads have ended, the process crashes at"))
+        #expect(exploration.explored == 1 && exploration.failing == 1)
+    }
 
     @Test("a crash in set-up is reported without an interleaving")
     func setUpCrashes() throws {
@@ -336,80 +285,26 @@ struct IsolationTests {
         #expect(exploration.inconclusive != nil && exploration.explored == 1)
     }
 
-    @Test("orders in which a step does not crash are explored", arguments: 0..<6)
-    func ordersWithoutCrash(number: Int) {
-        final class Link: @unchecked Sendable {
-            var strong: Slot? = Slot()
-            weak var weakly: Slot?
-            unowned var unowned: Slot
-            var seen = 0
-            init() {
-                unowned = strong!
-                weakly = strong
-            }
+    @Test("reduction loses nothing of programs that can crash")
+    func reduction() {
+        let complete = Exploration.Options.with {
+            $0.isolation = .childProcess()
+            $0.reduction = false
         }
-        func exploration(reduces: Bool) -> Exploration {
-            var options = Exploration.Options()
-            options.isolation = .childProcess()
-            options.reduction = reduces
-            return explore(options: options) { scenario in
-                let (link, slot) = (Link(), Slot())
-                slot.value = nil
-                scenario.outcome { "\(link.seen)" }
-                if number == 3 || number == 4 { scenario.thread("drops") { link.strong = nil } }
-                scenario.thread("uses") {
-                    switch number {
-                    case 0: link.seen = slot.value!
-                    case 1:
-                        slot.value = nil
-                        link.seen = slot.value!
-                    case 2, 3: link.seen = link.weakly!.value!
-                    case 5:
-                        precondition(link.weakly == nil, "there is one")
-                        link.seen = slot.value!
-                    default: link.seen = link.unowned.value!
-                    }
-                }
-                if number < 2 { scenario.thread("fills") { slot.value = 1 } }
-                if number == 5 {
-                    scenario.thread("drops") {
-                        link.strong = nil
-                        _ = link.weakly!
-                    }
-                }
-                if number == 2 { scenario.thread("drops") { link.strong = nil } }
-            }
-        }
-        func found(_ exploration: Exploration) -> Set<String> {
-            Set((exploration.findings + exploration.otherFindings).map(\.reason))
-        }
-        let (reduced, complete) = (exploration(reduces: true), exploration(reduces: false))
-        #expect(Set(reduced.outcomes.keys) == Set(complete.outcomes.keys), "\(reduced.text())")
-        #expect(found(reduced) == found(complete), "\(reduced.text()) \(complete.text())")
-        #expect(Set(complete.outcomes.keys) == (number < 5 ? ["1"] : []))
-        #expect(complete.coverage == .all)
-    }
-
-    @Test("reduction loses nothing of random programs that can crash")
-    func randomCrashes() {
-        var options = Exploration.Options()
-        options.isolation = .childProcess()
-        var unreduced = options
-        unreduced.reduction = false
         func found(_ exploration: Exploration) -> Set<String> {
             Set(exploration.findings.map(\.reason)).union(exploration.outcomes.keys)
         }
         var crashing = 0
-        for seed in 1...UInt64(everyCaseIsTested ? 200 : 20) {
-            let program = RandomCrashProgram(seed: seed)
-            let reduced = explore(options: options, program.describe)
-            let complete = explore(options: unreduced, program.describe)
+        let seeds = 1...UInt64(everyCaseIsTested ? 200 : 20)
+        for program in RandomCrashProgram.known + seeds.map(RandomCrashProgram.init(seed:)) {
+            let reduced = explore(options: .isolated, program.describe)
+            let complete = explore(options: complete, program.describe)
             guard complete.coverage == .all else { continue }
-            #expect(reduced.coverage == .all, "seed \(seed): \(program)\n\(reduced.text())")
-            #expect(found(reduced) == found(complete), "seed \(seed): \(program)")
+            #expect(reduced.coverage == .all, "\(program)\n\(reduced.text())")
+            #expect(found(reduced) == found(complete), "\(program)")
             if complete.findings.contains(where: { $0.kind == .crash }) { crashing += 1 }
         }
-        #expect(crashing > 5, "\(crashing)")
+        #expect(crashing > 11, "\(crashing)")
     }
 
     // MARK: Going on
@@ -429,29 +324,6 @@ struct IsolationTests {
             })
         let crash = try #require(exploration.findings.first, "\(exploration.text())")
         #expect(crash.reason == "'first' ends the process with status 3")
-    }
-
-    @Test("many interleavings crash, and all are counted")
-    func goesOn() throws {
-        let exploration = explore(options: Self.isolated) { scenario in
-            let slot = Slot()
-            let counter = Counter()
-            scenario.thread("taker") {
-                counter.value += 1
-                guard slot.value != nil else { return }
-                counter.value += slot.value!
-            }
-            scenario.thread("emptier") {
-                slot.value = nil
-                counter.value = 0
-            }
-        }
-        #expect(exploration.coverage == .all && exploration.inconclusive == nil)
-        let crash = try #require(exploration.findings.first)
-        #expect(crash.kind == .crash && crash.count > 1, "\(exploration.text())")
-        #expect(
-            exploration.failing >= crash.count
-                && exploration.explored > exploration.findings[0].count)
     }
 
     @Test("after 64 crashes the exploration ends, and reports that")
@@ -524,20 +396,6 @@ struct IsolationTests {
     private static let roomy = Exploration.Options.with {
         $0.isolation = .childProcess(memoryLimit: 1 << 20)
         $0.maximumSteps = 20_000_000  // the lab allocates room for them
-    }
-
-    @Test("a child process that takes too much memory crashes")
-    func memoryLimit() throws {
-        let exploration = explore(options: Self.inLittleMemory) { scenario in
-            let slot = Slot()
-            scenario.thread("first") {
-                guard slot.value == nil else { return }
-                slot.value = [UInt8](repeating: 1, count: 256 << 20).count
-            }
-            scenario.thread("second") { slot.value = nil }
-        }
-        #expect(exploration.findings.first?.kind == .crash, "\(exploration.text())")
-        #expect(exploration.explored >= 2)
     }
 
     /// Two threads. In every child process for which `blocks` returns `true`, one of them waits for
@@ -617,28 +475,6 @@ struct IsolationTests {
             Self.waiting { false }(scenario)
         }
         #expect(exploration.survives && exploration.explored == 2, "\(exploration.text())")
-    }
-
-    @Test("a lock that another thread of this process holds does no harm")
-    func otherThreads() {
-        let ended = Atomic(false)
-        let busy = (0..<2).map { _ in
-            let thread = Thread {
-                while !ended.load(ordering: .relaxed) {
-                    _ = try? Exploration.replay("FSFS", Classic.lostUpdate.describe).table()
-                }
-            }
-            thread.start()
-            return thread
-        }
-        for _ in 0..<20 {
-            let exploration = explore(options: Self.isolated, Self.forceUnwrap)
-            #expect(
-                exploration.failing == 1 && exploration.inconclusive == nil, "\(exploration.text())"
-            )
-        }
-        ended.store(true, ordering: .relaxed)
-        _ = busy
     }
 }
 

@@ -61,7 +61,16 @@ struct RandomCrashProgram: CustomStringConvertible {
         }
     }
 
+    /// Programs that crash unless two steps come in a certain order.
+    static let known: [RandomCrashProgram] = [
+        [[.unwraps], [.fills]], [[.empties, .unwraps], [.fills]], [[.unwrapsWeak], [.drops]],
+        [[.drops], [.unwrapsWeak]], [[.drops], [.usesUnowned]],
+        [[.expectsNone, .unwraps], [.drops, .unwrapsWeak]],
+    ].map(RandomCrashProgram.init(threads:))
+
     private let threads: [[Operation]]
+
+    private init(threads: [[Operation]]) { self.threads = threads }
 
     init(seed: UInt64) {
         var numbers = RandomNumbers(seed: seed)

@@ -56,9 +56,6 @@ struct WeakCrashTests {
             "a failed precondition", "'loads' crashes at WeakCrashTests.swift",
             whenStored { preconditionFailure("stored") }),
         program(
-            "the code under test ends the process", "'loads' ends the process with status 0",
-            whenStored { exit(0) }),
-        program(
             "the handlers of `exit` are no steps", "'ends' ends the process", outcomes: ["over"]
         ) { scenario in
             let number = Box(Atomic(0))
@@ -73,7 +70,6 @@ struct WeakCrashTests {
             }
             scenario.outcome { "over" }
         },
-        program("a stack overflow", "'loads' overflows its stack", whenStored { overflow(0) }),
         program("relaxed orderings", ": stored", outcomes: ["1"], relaxed(inTasks: false)),
         program("in a task", ": stored", outcomes: ["1"], relaxed(inTasks: true)),
         program("an exchange that fails", "claimed twice", outcomes: ["true"]) { scenario in
