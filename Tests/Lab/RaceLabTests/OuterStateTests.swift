@@ -96,71 +96,6 @@
                 sourceLocation: sourceLocation)
         }
 
-        @Test("a file that is created if it does not exist, by two threads, gives no verdict")
-        func checkThenCreate() {
-            expectNoVerdict(
-                Self.explored(first: { folder in
-                    if access(folder["new"], F_OK) != 0 { folder.write("x", to: "new") }
-                }), "file")
-            expectNoVerdict(
-                Self.explored(first: { folder in
-                    let path = folder["new"]
-                    if !FileManager.default.fileExists(atPath: path) {
-                        _ = FileManager.default.createFile(atPath: path, contents: nil)
-                    }
-                }), "file")
-        }
-
-        @Test(
-            "so does what one thread changes and the other uses",
-            arguments: [
-                "write", "text", "remove", "rename", "list", "stream", "offset", "close", "folder",
-                "pipe", "event", "input", "lock",
-            ])
-        func changes(kind: String) {
-            expectNoVerdict(
-                Self.explored(
-                    first: { try Self.change(kind, $0) }, second: { try Self.use(kind, $0) }),
-                "file")
-        }
-
-        private static func change(_ kind: String, _ folder: Folder) throws {
-            switch kind {
-            case "remove": unlink(folder["file"])
-            case "rename": rename(folder["file"], folder["other"])
-            case "text": try "2".write(toFile: folder["file"], atomically: false, encoding: .utf8)
-            case "folder": mkdir(folder["file"], 0o700)
-            case "offset": lseek(folder.descriptor, 0, SEEK_SET)
-            case "close": close(folder.descriptor)
-            case "pipe": _ = Glibc.write(folder.ends[1], "x", 1)
-            case "event": _ = eventfd_write(folder.event, 1)
-            case "input": _ = readLine()
-            case "lock": flock(folder.descriptor, LOCK_EX)
-            case "list": folder.write("2", to: "new")
-            default: folder.write("2", to: "file")
-            }
-        }
-
-        private static func use(_ kind: String, _ folder: Folder) throws {
-            var byte: UInt8 = 0
-            switch kind {
-            case "list": _ = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-            case "offset", "close": _ = read(folder.descriptor, &byte, 1)
-            case "pipe": _ = read(folder.ends[0], &byte, 1)
-            case "event":
-                var count: UInt64 = 0
-                _ = eventfd_read(folder.event, &count)
-            case "input": _ = readLine()
-            case "lock": flock(folder.descriptor, LOCK_UN)
-            case "stream":
-                guard let file = fopen(folder["file"], "r") else { return }
-                _ = fgetc(file)
-                fclose(file)
-            case "folder": _ = access(folder["file"], F_OK)
-            default: _ = try? String(contentsOfFile: folder["file"], encoding: .utf8)
-            }
-        }
-
         // MARK: Calls that conflict
 
         private struct Conflict: Sendable {
@@ -173,6 +108,59 @@
                 _ use: @escaping @Sendable (Folder) throws -> Void
             ) {
                 (self.name, self.change, self.use) = (name, change, use)
+            }
+        }
+
+        private static let files: [Conflict] = [
+            Conflict("write", { $0.write("2", to: "file") }, readText),
+            Conflict(
+                "text",
+                { try "2".write(toFile: $0["file"], atomically: false, encoding: .utf8) }, readText),
+            Conflict("remove", { unlink($0["file"]) }, readText),
+            Conflict("rename", { rename($0["file"], $0["other"]) }, readText),
+            Conflict("stream", { $0.write("2", to: "file") }, readStream),
+            Conflict("folder", { mkdir($0["file"], 0o700) }, { _ = access($0["file"], F_OK) }),
+            Conflict(
+                "list", { $0.write("2", to: "new") },
+                { _ = try FileManager.default.contentsOfDirectory(atPath: $0.path) }),
+        ]
+
+        /// Both calls change something, so the second is not tried alone.
+        private static let changes: [Conflict] = [
+            Conflict("offset", { lseek($0.descriptor, 0, SEEK_SET) }, { readByte($0.descriptor) }),
+            Conflict("close", { close($0.descriptor) }, { readByte($0.descriptor) }),
+            Conflict("pipe", fillPipe, { readByte($0.ends[0]) }),
+            Conflict("event", { _ = eventfd_write($0.event, 1) }, readEvent),
+            Conflict("input", { _ in _ = readLine() }, { _ in _ = readLine() }),
+            Conflict(
+                "lock", { flock($0.descriptor, LOCK_EX) }, { flock($0.descriptor, LOCK_UN) }),
+            Conflict("created by both", createIfMissing, createIfMissing),
+        ]
+
+        private static func readText(_ folder: Folder) {
+            _ = try? String(contentsOfFile: folder["file"], encoding: .utf8)
+        }
+
+        private static func readStream(_ folder: Folder) {
+            guard let file = fopen(folder["file"], "r") else { return }
+            _ = fgetc(file)
+            fclose(file)
+        }
+
+        private static func readByte(_ file: Int32) {
+            var byte: UInt8 = 0
+            _ = read(file, &byte, 1)
+        }
+
+        private static func readEvent(_ folder: Folder) {
+            var count: UInt64 = 0
+            _ = eventfd_read(folder.event, &count)
+        }
+
+        private static func createIfMissing(_ folder: Folder) {
+            let path = folder["new"]
+            if !FileManager.default.fileExists(atPath: path) {
+                _ = FileManager.default.createFile(atPath: path, contents: nil)
             }
         }
 
@@ -193,6 +181,8 @@
                 "parent of the target", { rename($0["sub"], $0["other"]) },
                 { _ = access($0["way/x"], F_OK) }),
             Conflict("number of links", { unlink($0["file"]) }, countLinks),
+            Conflict("fchdir", changeFolder, { _ in free(getcwd(nil, 0)) }),
+            Conflict("relative path", changeFolder, { _ in _ = access("file", F_OK) }),
             Conflict(
                 "enumerator", { $0.write("x", to: "sub/new") },
                 { _ = FileManager.default.enumerator(atPath: $0.path)?.allObjects }),
@@ -268,13 +258,14 @@
             munmap(memory, 1)
         }
 
-        private static let settings: [Conflict] = [
-            Conflict("fchdir", changeFolder, { _ in free(getcwd(nil, 0)) }),
-            Conflict("relative path", changeFolder, { _ in _ = access("file", F_OK) }),
+        private static let variables: [Conflict] = [
             Conflict("TZ", { _ in setenv("TZ", "UTC", 1) }, readZone),
             Conflict("mktime", { _ in setenv("TZ", "UTC", 1) }, makeTime),
             Conflict("popen", setVariable, { _ in pclose(popen(":", "r")) }),
             Conflict("system", setVariable, { _ in _ = system(":") }),
+            Conflict(
+                "environment", setVariable,
+                { _ in _ = ProcessInfo.processInfo.environment["RACELAB_TEST"] }),
         ]
 
         private static func setVariable(_: Folder) { setenv("RACELAB_TEST", "1", 1) }
@@ -295,13 +286,15 @@
             mktime(&parts)
         }
 
-        private static let conflicts: [Conflict] = names + descriptors + settings
+        private static let looks: [Conflict] = files + names + descriptors + variables
+        private static let conflicts: [Conflict] = looks + changes
 
         @Test("calls that conflict give no verdict", arguments: conflicts.indices)
         func conflict(index: Int) {
             let conflict = Self.conflicts[index]
             let exploration = Self.explored(first: conflict.change, second: conflict.use)
-            #expect(exploration.inconclusive != nil, "\(conflict.name): \(exploration.summary)")
+            let isVariable = Self.variables.contains { $0.name == conflict.name }
+            expectNoVerdict(exploration, isVariable ? "environment" : "file")
         }
 
         @Test("they give one under a lock", arguments: conflicts.indices)
@@ -313,9 +306,9 @@
             #expect(exploration.survives, "\(conflict.name): \(exploration.summary)")
         }
 
-        @Test("so do calls that only look", arguments: conflicts.indices)
+        @Test("so do calls that only look", arguments: looks.indices)
         func looking(index: Int) {
-            let conflict = Self.conflicts[index]
+            let conflict = Self.looks[index]
             let exploration = Self.explored(first: conflict.use)
             #expect(exploration.survives, "\(conflict.name): \(exploration.summary)")
         }
@@ -333,7 +326,7 @@
             #expect(harmless.survives, "\(harmless.summary)")
         }
 
-        @Test("work on one's own part of a folder does not count")
+        @Test("work on one's own part of a folder, or on another variable, does not count")
         func own() {
             let work: (String) -> @Sendable (Folder) throws -> Void = { name in
                 { folder in
@@ -341,6 +334,7 @@
                     let files = FileManager.default
                     try files.createDirectory(atPath: path, withIntermediateDirectories: true)
                     folder.write("x", to: "sub/\(name)/x")
+                    try "y".write(toFile: "\(path)/y", atomically: true, encoding: .utf8)
                     symlink("../x", "\(path)/link")
                     _ = access("\(path)/link", F_OK)
                     _ = files.enumerator(atPath: path)?.allObjects
@@ -351,102 +345,9 @@
             }
             let exploration = Self.explored(first: work("one"), second: work("two"))
             #expect(exploration.survives, "\(exploration.summary)")
-        }
-
-        @Test("under a lock, the order is explored, and there is a verdict")
-        func locked() {
-            let exploration = Self.explored(first: { folder in
-                folder.lock.withLock {
-                    if access(folder["new"], F_OK) != 0 { folder.write("x", to: "new") }
-                }
-            })
-            #expect(exploration.survives, "\(exploration.summary)")
-        }
-
-        @Test("reading, work on files of one's own, and output do not count")
-        func harmless() {
-            let reading = Self.explored(first: { folder in
-                _ = try String(contentsOfFile: folder["file"], encoding: .utf8)
-                _ = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-            })
-            #expect(reading.survives, "\(reading.summary)")
-            let work: (String) -> @Sendable (Folder) throws -> Void = { name in
-                { folder in
-                    folder.write("x", to: name)
-                    try "y".write(toFile: folder[name], atomically: true, encoding: .utf8)
-                    _ = try String(contentsOfFile: folder[name], encoding: .utf8)
-                    unlink(folder[name])
-                }
-            }
-            let own = Self.explored(first: work("one"), second: work("two"))
-            #expect(own.survives, "\(own.summary)")
-            let output = Self.explored(first: { _ in
-                print("", terminator: "")
-                _ = Glibc.write(STDERR_FILENO, "", 0)
-            })
-            #expect(output.survives, "\(output.summary)")
-        }
-
-        @Test("sockets that two threads use give no verdict")
-        func sockets() {
-            let exploration = explore { scenario in
-                var ends: [Int32] = [0, 0]
-                socketpair(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0, &ends)
-                let (one, other, shared) = (ends[0], ends[1], Folder())
-                scenario.thread("sends") {
-                    shared.lock.withLock { shared.count += 1 }
-                    _ = send(one, "x", 1, 0)
-                }
-                scenario.thread("receives") {
-                    shared.lock.withLock { shared.count += 1 }
-                    var byte: UInt8 = 0
-                    _ = recv(other, &byte, 1, Int32(MSG_DONTWAIT))
-                }
-                scenario.check {
-                    close(one)
-                    close(other)
-                }
-            }
-            expectNoVerdict(exploration, "file")
-        }
-
-        @Test("a change of the environment, or of the current directory")
-        func settings() {
-            expectNoVerdict(
-                Self.explored(
-                    first: { _ in unsetenv("RACELAB_TEST") },
-                    second: { _ in _ = ProcessInfo.processInfo.environment["RACELAB_TEST"] }),
-                "environment")
-            let distinct = Self.explored(
-                first: { _ in setenv("RACELAB_TEST", "1", 1) },
-                second: { _ in _ = getenv("HOME") })
-            #expect(distinct.survives, "\(distinct.summary)")
-            expectNoVerdict(
-                Self.explored(
-                    first: { _ in chdir(".") }, second: { _ in _ = access("file", F_OK) }),
-                "file")
-        }
-
-        // MARK: State that earlier runs leave behind
-
-        private final class Registry: @unchecked Sendable {
-            nonisolated(unsafe) static var shared = Registry()
-            let lock = NSLock()
-            var items: [Int] = []
-        }
-
-        @Test("a singleton that keeps its state from run to run gives no verdict")
-        func singleton() {
-            Registry.shared = Registry()
-            let exploration = explore { scenario in
-                scenario.threads("first", "second") {
-                    Registry.shared.lock.withLock { Registry.shared.items.append(1) }
-                }
-                scenario.check {
-                    try Scenario.require(Registry.shared.items.count == 2, "not two items")
-                }
-            }
-            #expect(exploration.inconclusive != nil, "\(exploration.summary)")
+            let variables = Self.explored(
+                first: Self.setVariable, second: { _ in _ = getenv("HOME") })
+            #expect(variables.survives, "\(variables.summary)")
         }
     }
 #endif
