@@ -38,6 +38,34 @@
         }
 
         private static let programs = [
+            attempts("a variable counts") { isSet in
+                {
+                    for _ in 0..<3 where isSet() { return true }
+                    return false
+                }
+            },
+            attempts("a local array grows") { isSet in
+                {
+                    var seen: [Int] = []
+                    while seen.count < 3 {
+                        if isSet() { return true }
+                        seen.append(0)
+                    }
+                    return false
+                }
+            },
+            attempts("a local object counts, and is replaced by another one") { isSet in
+                {
+                    var last = Counter()
+                    while last.value < 3 {
+                        if isSet() { return true }
+                        let next = Counter()
+                        next.value = last.value + 1
+                        last = next
+                    }
+                    return false
+                }
+            },
             attempts("an `inout` parameter counts") { isSet in
                 let budget = HasBudget()
                 return { waits(&budget.budget, isSet) }
@@ -56,13 +84,6 @@
                         if attempts.count == 3 { return false }
                         attempts.add(1)
                     }
-                    return true
-                }
-            },
-            attempts("an iterator of the set-up counts") { isSet in
-                let numbers = AnyIterator((0..<3).makeIterator())
-                return {
-                    while !isSet() { if numbers.next() == nil { return false } }
                     return true
                 }
             },

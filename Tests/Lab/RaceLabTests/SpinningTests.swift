@@ -2,7 +2,6 @@ import Dispatch
 import Foundation
 import RaceLab
 import RaceLabTesting
-import Synchronization
 import Testing
 
 /// Loops that wait for a change, whatever they read or allocate.
@@ -188,58 +187,5 @@ struct SpinningTests {
         let kind: Exploration.Finding.Kind = wait.takesLock ? .livelock : .deadlock
         #expect(exploration.findings.map(\.kind) == [kind], "\(exploration.text())")
         #expect(exploration.failing == exploration.explored && exploration.failing > 0)
-    }
-
-    // MARK: Giving up
-
-    @Test("a loop that gives up after some rounds ends", arguments: [false, true])
-    func givesUp(reduction: Bool) {
-        for rounds in [countsInVariable, countsInArray, countsInObject, countsInObjects] {
-            var options = Exploration.Options()
-            options.reduction = reduction
-            options.failingKinds = [.deadlock, .livelock]
-            let exploration = explore(options: options) { scenario in
-                let (counter, seen) = (Counter(), Seen())
-                scenario.thread("waits") { seen.note(rounds(counter) ? "saw it" : "gave up") }
-                scenario.thread("changes") { counter.value = 1 }
-                scenario.outcome { seen.text }
-            }
-            #expect(exploration.survives, "\(exploration.text())")
-            #expect(Set(exploration.outcomes.keys) == ["saw it", "gave up"])
-        }
-    }
-
-    private let countsInVariable: @Sendable (Counter) -> Bool = { counter in
-        for _ in 0..<5 where counter.value == 1 { return true }
-        return false
-    }
-
-    private let countsInArray: @Sendable (Counter) -> Bool = { counter in
-        var seen: [Int] = []
-        while seen.count < 5 {
-            if counter.value == 1 { return true }
-            seen.append(0)
-        }
-        return false
-    }
-
-    private let countsInObject: @Sendable (Counter) -> Bool = { counter in
-        let seen = Counter()
-        while seen.value < 5 {
-            if counter.value == 1 { return true }
-            seen.value += 1
-        }
-        return false
-    }
-
-    private let countsInObjects: @Sendable (Counter) -> Bool = { counter in
-        var last = Counter()
-        while last.value < 5 {
-            if counter.value == 1 { return true }
-            let next = Counter()
-            next.value = last.value + 1
-            last = next
-        }
-        return false
     }
 }
