@@ -1,6 +1,6 @@
 import RaceLab
 
-// Cancellations that have no call of their own in the program, or that concern several tasks.
+// Tasks that are cancelled, by a call or because their parent ends, and what they sleep for.
 
 private struct Failure: Error {}
 
@@ -21,6 +21,12 @@ private func waitOrWake(_ log: Log) async {
 
 private func refuse<Refusal: Error>(_ reason: Refusal) throws(Refusal) { throw reason }
 
+/// Appends a number after as many seconds of model time.
+private func write(_ seconds: Int, _ lines: Protected) async {
+    try? await Task.sleep(for: .seconds(seconds))
+    lines.add(seconds)
+}
+
 extension TaskExample {
     private init(
         _ description: String, outcomes: Set<String>,
@@ -32,6 +38,42 @@ extension TaskExample {
             scenario.outcome { log.entries.joined(separator: " ") }
         }
     }
+
+    static let cancellation = [
+        TaskExample("cancellation against completion", outcomes: ["1", "2"]) { scenario, notebook in
+            let kept = Shelf<CheckedContinuation<Int, Never>>()
+            scenario.task("canceller") {
+                let task = Task {
+                    await withTaskCancellationHandler {
+                        await withCheckedContinuation { continuation in
+                            kept.put(continuation)
+                            if Task.isCancelled { kept.take()?.resume(returning: 1) }
+                        }
+                    } onCancel: {
+                        kept.take()?.resume(returning: 1)
+                    }
+                }
+                Task { kept.take()?.resume(returning: 2) }
+                task.cancel()
+                notebook.value = await task.value
+            }
+        },
+        // The task that wakes up first need not be the first to take a step.
+        TaskExample("two tasks sleep", outcomes: ["1 2", "2 1"]) { scenario in
+            let lines = Protected()
+            scenario.task("parent") {
+                async let long: Void = write(2, lines)
+                async let short: Void = write(1, lines)
+                _ = await (long, short)
+            }
+            scenario.outcome { lines.text }
+        },
+        TaskExample("an error of a cancelled task", [.uncaughtError], task: "canceller") { _ in
+            let task = Task { try Task.checkCancellation() }
+            task.cancel()
+            try await task.value
+        },
+    ]
 
     static let implicitCancellations = [
         TaskExample("a group is cancelled", outcomes: ["running", "cancelled"]) { log in
@@ -152,20 +194,6 @@ extension TaskExample {
             async let child: Void = log.append(cancelled())
             withUnsafeCurrentTask { $0?.cancel() }
             await child
-        },
-        TaskExample("a time limit", outcomes: ["1", "2"]) { log in
-            let first = await withTaskGroup(of: Int.self) { group in
-                for number in 1...2 {
-                    group.addTask {
-                        try? await Task.sleep(for: .seconds(number))
-                        return number
-                    }
-                }
-                let first = await group.next()!
-                group.cancelAll()
-                return first
-            }
-            log.append("\(first)")
         },
         TaskExample(
             "a group is cancelled while a child sleeps",

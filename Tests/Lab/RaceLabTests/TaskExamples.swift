@@ -116,9 +116,9 @@ extension Guard {
         return true
     }
 
-    func withdrawLater(_ wait: @Sendable () async -> Void = { await Task.yield() }) async -> Bool {
+    func withdrawLater() async -> Bool {
         guard balance > 0 else { return false }
-        await wait()
+        await Task.yield()
         balance -= 1
         return true
     }
@@ -154,10 +154,8 @@ func withdrawTwice(_ scenario: Scenario, _ withdraw: @escaping @Sendable () asyn
     notebook.lines.append(line)
 }
 
-private enum Trouble: Error { case any }
+enum Trouble: Error { case any }
 private enum Local { @TaskLocal static var number = 0 }
-
-private func number(_ number: Int) async -> Int { number }
 
 extension TaskExample {
     // MARK: Sharing without protection
@@ -166,10 +164,6 @@ extension TaskExample {
         TaskExample("two tasks modify one thing", [.overlap]) { scenario, notebook in
             scenario.task("first") { notebook.value += 1 }
             scenario.task("second") { notebook.value += 1 }
-        },
-        TaskExample("one task reads what another writes", [.dataRace]) { scenario, notebook in
-            scenario.task("writer") { notebook.value = 1 }
-            scenario.task("reader") { _ = notebook.value }
         },
         TaskExample("a task that is started is ordered after its start") { scenario, notebook in
             scenario.thread("starter") {
@@ -335,20 +329,6 @@ extension TaskExample {
             }
             notebook.value += 1
         },
-        TaskExample(
-            "two in a row, each resumed by a task", outcomes: ["4"], task: "waiter"
-        ) { notebook in
-            for _ in 1...2 {
-                await withUnsafeContinuation {
-                    (continuation: UnsafeContinuation<Void, Never>) in
-                    Task {
-                        notebook.value += 1
-                        continuation.resume()
-                    }
-                }
-                notebook.value += 1
-            }
-        },
         TaskExample("a data race hands over the second one", [.dataRace, .deadlock]) { scenario in
             let racy = Racy()
             scenario.task("waiter") {
@@ -356,21 +336,6 @@ extension TaskExample {
                 await withUnsafeContinuation { racy.continuation = $0 }
             }
             scenario.thread("resumer") { racy.continuation?.resume() }
-        },
-        TaskExample("a task and a thread resume the same one", [.misuse]) { scenario in
-            let kept = Shelf<UnsafeContinuation<Void, Never>>()
-            let ready = DispatchSemaphore(value: 0)
-            scenario.task("waiter") {
-                await withUnsafeContinuation { continuation in
-                    kept.put(continuation)
-                    Task { continuation.resume() }
-                    ready.signal()
-                }
-            }
-            scenario.thread("resumer") {
-                ready.wait()
-                kept.take()?.resume()
-            }
         },
         TaskExample(
             "what is done after the resumption is not ordered", [.overlap], task: "waiter"
@@ -387,11 +352,6 @@ extension TaskExample {
             let kept = Shelf<CheckedContinuation<Void, Never>>()
             scenario.task("waiter") { await withCheckedContinuation { kept.put($0) } }
             scenario.task("other") { _ = kept.take() }
-        },
-        TaskExample("a look that comes too early", [.deadlock]) { scenario in
-            let kept = Shelf<CheckedContinuation<Void, Never>>()
-            scenario.task("waiter") { await withCheckedContinuation { kept.put($0) } }
-            scenario.task("resumer") { kept.take()?.resume() }
         },
         TaskExample("a thread resumes a task", outcomes: ["1"]) { scenario, notebook in
             let kept = Shelf<CheckedContinuation<Int, Never>>()
@@ -418,11 +378,6 @@ extension TaskExample {
     // MARK: Structured concurrency
 
     static let structured = [
-        TaskExample("the sum of two", outcomes: ["3"], task: "adder") { notebook in
-            async let one = number(1)
-            async let two = number(2)
-            notebook.value = await one + two
-        },
         TaskExample("a child and its parent", [.overlap], task: "parent") { notebook in
             async let child: Void = notebook.change()
             notebook.value += 1
@@ -444,11 +399,6 @@ extension TaskExample {
                 return await group.reduce(into: []) { $0.append($1) }
             }
         },
-        TaskExample("children that share", [.overlap], task: "parent") { notebook in
-            await withTaskGroup(of: Void.self) { group in
-                for _ in 1...2 { group.addTask { notebook.value += 1 } }
-            }
-        },
         TaskExample(
             "a group orders its children before what follows", outcomes: ["1 1"], task: "parent"
         ) { notebook in
@@ -458,25 +408,11 @@ extension TaskExample {
             }
             notebook.lines = [notebook.value, notebook.other]
         },
-        TaskExample("a child that throws", [.uncaughtError], task: "parent") { _ in
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { throw Trouble.any }
-                group.addTask {}
-                try await group.waitForAll()
-            }
-        },
         TaskExample("an urgent task overtakes one that waits", outcomes: ["1 2", "2 1"]) {
             scenario, notebook in
             let desk = Desk(notebook)
             scenario.task("at the desk") { await desk.open() }
             scenario.task("urgent") { await desk.writeWhenOpen(2) }
-        },
-        TaskExample("five children on one actor", outcomes: ["5"], task: "parent") { notebook in
-            let account = Account()
-            await withTaskGroup(of: Void.self) { group in
-                for child in 1...5 { group.addTask { await account.add(child) } }
-            }
-            notebook.value = await account.lines.count
         },
         TaskExample(
             "a task that begins immediately", outcomes: ["1 2 3"], task: "starter"
@@ -486,21 +422,6 @@ extension TaskExample {
             await task.value
             notebook.lines.append(3)
         },
-        TaskExample("it takes the lock that its starter took before", outcomes: ["2"]) { scenario in
-            let lines = Protected()
-            scenario.thread("starter") {
-                lines.add(1)
-                Task.immediate { lines.add(2) }
-            }
-            scenario.outcome { String(lines.text.dropFirst(2)) }
-        },
-        TaskExample("two of them, in either order", outcomes: ["1 2", "2 1"]) { scenario in
-            let lines = Protected()
-            for number in 1...2 {
-                scenario.task("starter \(number)") { Task.immediate { lines.add(number) } }
-            }
-            scenario.outcome { lines.text }
-        },
         TaskExample("and goes on later", [.overlap], task: "starter") { notebook in
             let task = Task.immediate {
                 await Task.yield()
@@ -508,102 +429,6 @@ extension TaskExample {
             }
             notebook.lines.append(2)
             await task.value
-        },
-    ]
-
-    // MARK: Cancellation and time
-
-    static let cancellation = [
-        TaskExample(
-            "a task is cancelled before it asks, or after", outcomes: ["0", "1"], task: "canceller"
-        ) { notebook in
-            let task = Task { Task.isCancelled }
-            task.cancel()
-            notebook.value = await task.value ? 1 : 0
-        },
-        TaskExample("cancellation against completion", outcomes: ["1", "2"]) { scenario, notebook in
-            let kept = Shelf<CheckedContinuation<Int, Never>>()
-            scenario.task("canceller") {
-                let task = Task {
-                    await withTaskCancellationHandler {
-                        await withCheckedContinuation { continuation in
-                            kept.put(continuation)
-                            if Task.isCancelled { kept.take()?.resume(returning: 1) }
-                        }
-                    } onCancel: {
-                        kept.take()?.resume(returning: 1)
-                    }
-                }
-                Task { kept.take()?.resume(returning: 2) }
-                task.cancel()
-                notebook.value = await task.value
-            }
-        },
-        TaskExample(
-            "a task that sleeps is cancelled, or wakes up", outcomes: ["0", "1"], task: "canceller"
-        ) { notebook in
-            let task = Task { (try? await Task.sleep(for: .seconds(1))) == nil }
-            task.cancel()
-            notebook.value = await task.value ? 1 : 0
-        },
-        // The task that wakes up first need not be the first to take a step.
-        TaskExample("two tasks sleep", outcomes: ["1 2", "2 1"]) { scenario in
-            let lines = Protected()
-            scenario.task("parent") {
-                async let long: Void = write(2, lines)
-                async let short: Void = write(1, lines)
-                _ = await (long, short)
-            }
-            scenario.outcome { lines.text }
-        },
-        TaskExample("an error of a cancelled task", [.uncaughtError], task: "canceller") { _ in
-            let task = Task { try Task.checkCancellation() }
-            task.cancel()
-            try await task.value
-        },
-    ]
-
-    // MARK: Streams
-
-    static let streams = [
-        TaskExample("a stream delivers in order", outcomes: ["1 2"]) { scenario, notebook in
-            let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
-            scenario.task("producer") {
-                continuation.yield(1)
-                continuation.yield(2)
-                continuation.finish()
-            }
-            scenario.task("consumer") { for await line in stream { notebook.lines.append(line) } }
-        },
-        TaskExample("a stream orders what was done before") { scenario, notebook in
-            let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
-            scenario.task("producer") {
-                notebook.value = 1
-                continuation.yield()
-                continuation.finish()
-            }
-            scenario.task("consumer") { for await _ in stream { _ = notebook.value } }
-        },
-        TaskExample("but not what is done afterwards", [.dataRace]) { scenario, notebook in
-            let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
-            scenario.task("producer") {
-                continuation.yield()
-                notebook.value = 1
-                continuation.finish()
-            }
-            scenario.task("consumer") { for await _ in stream { _ = notebook.value } }
-        },
-        TaskExample("a stream that is never finished", [.deadlock]) { scenario in
-            let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
-            let kept = Shelf<AsyncStream<Int>.Continuation>()
-            kept.put(continuation)
-            scenario.task("producer") { kept.look { $0.yield(1) } }
-            scenario.task("consumer") { for await _ in stream {} }
-        },
-        TaskExample("a stream that throws", [.uncaughtError]) { scenario in
-            let (stream, continuation) = AsyncThrowingStream<Int, any Error>.makeStream()
-            scenario.task("producer") { continuation.finish(throwing: Trouble.any) }
-            scenario.task("consumer") { for try await _ in stream {} }
         },
     ]
 
@@ -620,18 +445,6 @@ extension TaskExample {
             scenario.thread("thread") { notebook.value += 1 }
             scenario.task("task") { notebook.value += 1 }
         },
-        TaskExample("a queue resumes a task", outcomes: ["1 2"]) { scenario, notebook in
-            let queue = DispatchQueue(label: "queue")
-            scenario.task("task") {
-                await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-                    queue.async {
-                        notebook.lines.append(1)
-                        continuation.resume()
-                    }
-                }
-                notebook.lines.append(2)
-            }
-        },
         TaskExample("the main queue and the main actor are one", outcomes: ["1 2", "2 1"]) {
             scenario, notebook in
             scenario.thread("thread") {
@@ -646,36 +459,11 @@ extension TaskExample {
                 notebook.lines = [Local.number, await task.value, await detached.value]
             }
         },
-        TaskExample("a task waits for a semaphore", outcomes: ["1"]) { scenario, notebook in
-            let ready = Signal()
-            scenario.task("waiter") {
-                ready.wait()
-                notebook.value += notebook.other
-            }
-            scenario.task("signaller") {
-                notebook.other = 1
-                ready.signal()
-            }
-        },
     ]
-}
-
-/// Appends a number after as many seconds of model time.
-private func write(_ seconds: Int, _ lines: Protected) async {
-    try? await Task.sleep(for: .seconds(seconds))
-    lines.add(seconds)
 }
 
 extension Notebook {
     fileprivate func change() async { value += 1 }
-}
-
-/// A semaphore for asynchronous code.
-private final class Signal: Sendable {
-    private let semaphore = DispatchSemaphore(value: 0)
-
-    func wait() { semaphore.wait() }
-    func signal() { semaphore.signal() }
 }
 
 /// Room for one value, protected by a lock.

@@ -1,7 +1,6 @@
 import Dispatch
 import Foundation
 import RaceLab
-import Synchronization
 
 // Actors that run on executors of the program's own.
 
@@ -94,14 +93,11 @@ private actor Bank: Guard {
     private let executor: any SerialExecutor
     var lines: [Int] = []
     var balance = 1
-    private var waiter: CheckedContinuation<Void, Never>?
 
     init(_ executor: any SerialExecutor = QueueExecutor()) { self.executor = executor }
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    func wait() async { await withCheckedContinuation { waiter = $0 } }
-    func call() { waiter?.resume() }
     func startNow(_ notebook: Notebook) { Task.immediate { notebook.value += 1 } }
 }
 
@@ -130,20 +126,10 @@ private actor Ordinary {
 extension TaskExample {
     static let executors =
         examples(", on queues", by: { Bank() }) + [
-            TaskExample("check, sleep, act on a queue", [.failedCheck]) { scenario in
-                let bank = Bank()
-                withdrawTwice(scenario) {
-                    await bank.withdrawLater { try? await Task.sleep(for: .seconds(1)) }
-                }
-            },
             TaskExample("from one actor to another, which is on a queue") { scenario in
                 let bank = Bank()
                 let ordinary = Ordinary()
                 withdrawTwice(scenario) { await ordinary.withdraw(from: bank) }
-            },
-            TaskExample("from the main actor to one on a queue") { scenario in
-                let bank = Bank()
-                withdrawTwice(scenario) { @MainActor in await bank.withdraw() }
             },
             TaskExample("an actor on the main queue") { scenario in
                 let bank = Bank(QueueExecutor(.main))
@@ -178,20 +164,6 @@ extension TaskExample {
                 let bank = Bank()
                 scenario.task("starter") { await bank.startNow(notebook) }
             },
-            TaskExample("a call on a queue that comes too early", [.deadlock]) { scenario in
-                let bank = Bank()
-                scenario.task("waiter") { await bank.wait() }
-                scenario.task("caller") { await bank.call() }
-            },
-            TaskExample("children on a queue", outcomes: ["3"]) { scenario, notebook in
-                let bank = Bank()
-                scenario.task("parent") {
-                    async let one: Void = bank.change(notebook)
-                    async let two: Void = bank.change(notebook)
-                    _ = await (one, two)
-                    await bank.change(notebook)
-                }
-            },
             TaskExample("a thread that runs the jobs", outcomes: ["1 2", "2 1"]) {
                 scenario, notebook in
                 let executor = LoopExecutor()
@@ -211,10 +183,6 @@ extension TaskExample {
                 scenario.task("second") { await bank.add(2) }
                 scenario.thread("loop 1") { executor.runJobs(1) }
                 scenario.thread("loop 2") { executor.runJobs(1) }
-            },
-            TaskExample("a job that no thread runs", [.deadlock]) { scenario in
-                let bank = Bank(LoopExecutor())
-                scenario.task("caller") { await bank.add(1) }
             },
             TaskExample("an executor without a lock", [.overlap, .deadlock]) { scenario in
                 let executor = RacyExecutor()

@@ -12,8 +12,6 @@ private actor PolledFlag {
 private final class PolledFlags: Sendable {
     let flag = Atomic(false)
     let other = Atomic(false)
-    let locked = Mutex(false)
-    var isLockedFlagSet: Bool { locked.withLock { $0 } }
 }
 
 private final class LockedFlag: @unchecked Sendable {
@@ -79,21 +77,10 @@ extension TaskExample {
             let flag = PolledFlag()
             scenario.task("poller") { while await !flag.isSet { await Task.yield() } }
         },
-        TaskExample("two tasks yield until a flag of an actor is set") { scenario in
-            let flag = PolledFlag()
-            scenario.task("first") { while await !flag.isSet { await Task.yield() } }
-            scenario.task("second") { while await !flag.isSet { await Task.yield() } }
-            scenario.task("setter") { await flag.set() }
-        },
         TaskExample("yields until a flag under a lock is set") { scenario in
             let plain = LockedFlag()
             scenario.thread("setter") { plain.set() }
             scenario.task("poller") { while !plain.isSet { await Task.yield() } }
-        },
-        TaskExample("yields until a flag in a mutex is set") { scenario in
-            let shared = PolledFlags()
-            scenario.thread("setter") { shared.locked.withLock { $0 = true } }
-            scenario.task("poller") { while !shared.isLockedFlagSet { await Task.yield() } }
         },
         TaskExample("yields until it is cancelled", task: "starter") { _ in
             let task = Task { while !Task.isCancelled { await Task.yield() } }
@@ -126,36 +113,9 @@ extension TaskExample {
                 shared.flag.store(true, ordering: .releasing)
             }
         },
-        TaskExample("two tasks take turns") { scenario in
-            let shared = PolledFlags()
-            scenario.task("first") {
-                shared.other.store(true, ordering: .releasing)
-                while !shared.flag.load(ordering: .acquiring) { await Task.yield() }
-            }
-            scenario.task("second") {
-                while !shared.other.load(ordering: .acquiring) { await Task.yield() }
-                shared.flag.store(true, ordering: .releasing)
-            }
-        },
-        TaskExample("yields a few times", outcomes: ["3"], task: "counter") { notebook in
-            for _ in 0..<3 { await Task.yield() }
-            notebook.value = 3
-        },
         TaskExample("a function with a large frame yields a few times", outcomes: ["4"]) {
             scenario, notebook in
             scenario.task("counter") { notebook.value = await yieldOften(4) }
-        },
-        TaskExample("a child yields a few times", outcomes: ["4 3"], task: "parent") { notebook in
-            async let one = yieldOften(4)
-            async let two = {
-                var count = 0
-                while count < 3 {
-                    await Task.yield()
-                    count += 1
-                }
-                return count
-            }()
-            notebook.lines = [await one, await two]
         },
         TaskExample("gives up after three rounds", outcomes: ["0", "1"]) { scenario, notebook in
             let shared = PolledFlags()

@@ -164,19 +164,6 @@ struct TaskTests {
 
     // MARK: Always the same
 
-    @Test("two hundred explorations give the same report")
-    func alike() throws {
-        let example = try Self.example("check, await, act")
-        let first = Self.explored(example)
-        let table = try first.counterexample()?.table()
-        #expect(table?.contains("arrives at Account") == true)
-        for _ in 0..<200 {
-            let again = Self.explored(example)
-            #expect(again.text() == first.text())
-        }
-        #expect(try Self.explored(example).counterexample()?.table() == table)
-    }
-
     // MARK: Words in tables and findings
 
     @Test("a started task has a number, and a waiting task a place")
@@ -258,18 +245,6 @@ struct TaskTests {
         let trace = try exploration.replay(try #require(exploration.passingSchedule))
         #expect(trace.steps.filter { $0.element == .received }.count == 1, "\(trace.table())")
         #expect(trace.steps.count { $0.element == nil } > 1, "\(trace.table())")
-    }
-
-    @Test("a table shows which task resumes which")
-    func resumption() throws {
-        let example = try Self.example("a continuation orders")
-        let exploration = Self.explored(example)
-        let trace = try Exploration.replay(
-            try #require(exploration.passingSchedule), example.describe)
-        let step = try #require(trace.steps.first { $0.kind == .resume })
-        #expect(step.resumes == 0 && step.thread == 1)
-        #expect(trace.table().contains("resumes 'waiter'"))
-        #expect(trace.threads == ["waiter", "task 2"])
     }
 
     @Test("a task that sleeps longer does not wake up first")
@@ -355,19 +330,6 @@ struct TaskTests {
             }
         },
         KnownProgram(
-            "a continuation that is resumed twice ends only a child process", .crash,
-            options: .isolated
-        ) { scenario in
-            let notebook = Notebook()
-            scenario.task("waiter") {
-                notebook.value = 1
-                await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-                    continuation.resume()
-                    continuation.resume()
-                }
-            }
-        },
-        KnownProgram(
             "more tasks than the lab has room for",
             noVerdict: "'starter' starts one thread too many"
         ) { scenario in
@@ -441,20 +403,6 @@ struct TaskTests {
             scenario.outcome { seen.text }
         },
         KnownProgram(
-            "a task is cancelled before it waits for a stream, or while it waits",
-            outcomes: ["1", "none"], everyOrder: true
-        ) { scenario in
-            let seen = Seen()
-            scenario.task("canceller") {
-                let (stream, input) = AsyncStream.makeStream(of: Int.self)
-                let task = Task { await stream.first { _ in true } }
-                task.cancel()
-                input.yield(1)
-                seen.note(await task.value.map { "\($0)" } ?? "none")
-            }
-            scenario.outcome { seen.text }
-        },
-        KnownProgram(
             "a task is cancelled before or after it asks its stream for another element",
             outcomes: ["1", "1, 2"], everyOrder: true
         ) { scenario in
@@ -467,27 +415,6 @@ struct TaskTests {
                 input.yield(2)
                 let all = (try? await task.value) ?? []
                 seen.note(all.map { "\($0)" }.joined(separator: ", "))
-            }
-            scenario.outcome { seen.text }
-        },
-        KnownProgram(
-            "a stream ends before or after the cancelled group has begun to wait for it",
-            outcomes: ["ended none", "open 1"], everyOrder: true
-        ) { scenario in
-            let seen = Seen()
-            scenario.task("canceller") {
-                await withTaskGroup(of: Int?.self) { group in
-                    let (stream, input) = AsyncStream.makeStream(of: Int.self)
-                    group.addTask { await stream.first { _ in true } }
-                    group.cancelAll()
-                    if case .terminated = input.yield(1) {
-                        seen.note("ended")
-                    } else {
-                        seen.note("open")
-                    }
-                    let first = await group.next() ?? nil
-                    seen.note(first.map { "\($0)" } ?? "none")
-                }
             }
             scenario.outcome { seen.text }
         },
@@ -514,20 +441,6 @@ struct TaskTests {
                     let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
                     continuation.yield(1)
                     for await _ in stream { break }
-                }
-            }
-        },
-        KnownProgram("each awaits a task that fills its own stream", explored: 1...300) {
-            scenario in
-            for name in ["first", "second"] {
-                scenario.task(name) {
-                    let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
-                    let task = Task {
-                        continuation.yield(1)
-                        continuation.finish()
-                    }
-                    for await _ in stream {}
-                    await task.value
                 }
             }
         },
