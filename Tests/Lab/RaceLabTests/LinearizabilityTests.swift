@@ -1,5 +1,4 @@
 import RaceLabTesting
-import Stage3ThreadSafe
 import Synchronization
 import Testing
 
@@ -66,7 +65,7 @@ struct LinearizabilityTests {
 
     // MARK: A queue
 
-    /// A queue that reserves a slot before it writes to it, or does both at once.
+    /// A queue that reserves a slot before it writes to it.
     final class SlotQueue: Sendable {
         private struct Slots {
             var elements: [Int?] = []
@@ -74,16 +73,13 @@ struct LinearizabilityTests {
         }
 
         private let slots = Mutex(Slots())
-        private let reserves: Bool
-
-        init(reserves: Bool) { self.reserves = reserves }
 
         func enqueue(_ element: Int) {
-            let slot = slots.withLock { [reserves] slots in
-                slots.elements.append(reserves ? nil : element)
+            let slot = slots.withLock { slots in
+                slots.elements.append(nil)
                 return slots.elements.count - 1
             }
-            if reserves { slots.withLock { $0.elements[slot] = element } }
+            slots.withLock { $0.elements[slot] = element }
         }
 
         func dequeue() -> Int? {
@@ -96,136 +92,18 @@ struct LinearizabilityTests {
         }
     }
 
-    private func queues(reserves: Bool) -> Linearizability<SlotQueue, [Int]> {
-        Linearizability(
-            of: { SlotQueue(reserves: reserves) }, model: [],
+    @Test("A queue that appears to be empty although an element was added before")
+    func wrongQueue() throws {
+        let queues = Linearizability(
+            of: { SlotQueue() }, model: [Int](),
             operations: [
                 .init("enqueue(1)", { $0.enqueue(1) }, model: { $0.append(1) }),
                 .init(
                     "dequeue()", { $0.dequeue() },
-                    model: {
-                        $0.isEmpty ? nil : $0.removeFirst()
-                    }),
+                    model: { $0.isEmpty ? nil : $0.removeFirst() }),
             ])
-    }
-
-    @Test("A queue that writes an element when it reserves the slot")
-    func rightQueue() {
-        let result = queues(reserves: false).explore()
-        #expect(result.isLinearizable, "\(result)")
-    }
-
-    @Test("A queue that appears to be empty although an element was added before")
-    func wrongQueue() throws {
-        let failure = try #require(queues(reserves: true).explore().failure)
+        let failure = try #require(queues.explore().failure)
         #expect(failure.program == "A: enqueue(1) ∥ B: enqueue(1); dequeue()")
-    }
-
-    // MARK: A cache
-
-    /// A cache that looks a value up and stores it in one critical section, or in two.
-    final class Cache: Sendable {
-        private struct State {
-            var made = 0
-            var value: Int?
-        }
-
-        private let state = Mutex(State())
-        private let looksFirst: Bool
-
-        init(looksFirst: Bool) { self.looksFirst = looksFirst }
-
-        func value() -> Int {
-            if looksFirst, let value = state.withLock({ $0.value }) { return value }
-            return state.withLock { [looksFirst] state in
-                if !looksFirst, let value = state.value { return value }
-                state.made += 1
-                state.value = state.made
-                return state.made
-            }
-        }
-
-        func clear() { state.withLock { $0.value = nil } }
-    }
-
-    private func caches(looksFirst: Bool) -> Linearizability<Cache, (made: Int, value: Int?)> {
-        Linearizability(
-            of: { Cache(looksFirst: looksFirst) }, model: (made: 0, value: nil),
-            operations: [
-                .init(
-                    "value()", { $0.value() },
-                    model: { cache in
-                        if let value = cache.value { return value }
-                        cache.made += 1
-                        cache.value = cache.made
-                        return cache.made
-                    }),
-                .init("clear()", { $0.clear() }, model: { $0.value = nil }),
-            ])
-    }
-
-    @Test("A cache that makes a value once")
-    func rightCache() {
-        let result = caches(looksFirst: false).explore()
-        #expect(result.isLinearizable, "\(result)")
-    }
-
-    @Test("A cache that makes a value twice")
-    func wrongCache() throws {
-        let failure = try #require(caches(looksFirst: true).explore().failure)
-        #expect(failure.program == "A: value() ∥ B: value()")
-    }
-
-    // MARK: A promise
-
-    /// The outcome of a promise, settled by a check and an act with a lock around each.
-    final class Outcome: Sendable {
-        private let value = Mutex<Int?>(nil)
-
-        func settle(_ new: Int) -> Bool {
-            guard value.withLock({ $0 }) == nil else { return false }
-            value.withLock { $0 = new }
-            return true
-        }
-    }
-
-    @Test("A promise that is settled twice")
-    func wrongPromise() throws {
-        let outcomes = Linearizability(
-            of: { Outcome() }, model: Int?.none,
-            operations: [
-                .init(
-                    "settle(1)", { $0.settle(1) },
-                    model: { value in
-                        defer { value = value ?? 1 }
-                        return value == nil
-                    })
-            ])
-        let failure = try #require(outcomes.explore().failure)
-        #expect(failure.program == "A: settle(1) ∥ B: settle(1)")
-    }
-
-    @Test("Stage 3 settles once, and shows the value from then on")
-    func stage3() {
-        typealias Promise = (promise: AWPromise<Int>, resolver: Resolver<Int>)
-        var promises = Linearizability(
-            of: { AWPromise<Int>.pending() }, model: Int?.none,
-            operations: [
-                .init(
-                    "fulfill(1)", { (it: Promise) in it.resolver.fulfill(1) },
-                    model: {
-                        $0 = $0 ?? 1
-                    }),
-                .init(
-                    "fulfill(2)", { (it: Promise) in it.resolver.fulfill(2) },
-                    model: {
-                        $0 = $0 ?? 2
-                    }),
-                .init("result", { (it: Promise) in try it.promise.result?.get() }, model: { $0 }),
-            ])
-        promises.maximumOperations = 3
-        let result = promises.explore()
-        #expect(result.isLinearizable, "\(result)")
     }
 
     // MARK: Verdicts
