@@ -148,43 +148,6 @@ struct AccessorTests {
                 "_ = model.lock.withLockIfAvailable { $0 += 1 }",
             ])
     }
-
-    /// The README's example, as a class that is not `final`.
-    class Account {
-        var balance: Int
-        init(balance: Int) { self.balance = balance }
-        func withdraw(_ amount: Int) {
-            if balance >= amount {
-                balance -= amount
-            }
-        }
-    }
-
-    @Test("the table and the findings of README's example without `final`")
-    func account() throws {
-        let describe = { (scenario: Scenario) in
-            let account = Account(balance: 100)
-            scenario.thread("first") { account.withdraw(80) }
-            scenario.thread("second") { account.withdraw(80) }
-            scenario.check {
-                try Scenario.require(account.balance >= 0, "the account is overdrawn")
-            }
-            scenario.state("balance") { "\(account.balance)" }
-        }
-        let exploration = explore(describe)
-        let trace = try #require(try exploration.counterexample())
-        #expect(
-            trace.steps.map(\.text) == [
-                "if balance >= amount {", "if balance >= amount {", "balance -= amount",
-                "balance -= amount",
-            ])
-        let line = try #require(trace.steps[0].site?.line)
-        let place = "AccessorTests.swift:"
-        let races = Set(exploration.findings.filter { $0.kind == .dataRace }.map(\.reason))
-        #expect(races == ["nothing orders \(place)\(line) and \(place)\(line + 1)"])
-        let overlap = exploration.findings.first { $0.kind == .overlap }
-        #expect(overlap?.reason == "both threads can be in the middle of \(place)\(line + 1)")
-    }
 }
 
 private protocol Counting: AnyObject {

@@ -313,28 +313,6 @@ struct KeyPathTests {
         #expect(exploration.findings.contains { $0.kind == .dataRace })
     }
 
-    @Test("an update in two steps through a key path can be lost")
-    func lostUpdate() throws {
-        let keyPath = \Node.value
-        let describe = { (scenario: Scenario) in
-            let node = Node()
-            scenario.threads("first", "second") {
-                let seen = node[keyPath: keyPath]
-                node[keyPath: keyPath] = seen + 1
-            }
-            scenario.check { try Scenario.require(node.value == 2, "an update was lost") }
-        }
-        let exploration = explore(options: .everyOrder, describe)
-        #expect(exploration.explored == 6, "\(exploration.summary)")
-        #expect(exploration.findings.first { $0.kind == .failedCheck }?.count == 4)
-        let trace = try Exploration.replay("FSFS", describe)
-        #expect(trace.steps.map(\.kind) == [.read, .read, .modify, .modify])
-        let (reads, changes) = (
-            "let seen = node[keyPath: keyPath]", "node[keyPath: keyPath] = seen + 1"
-        )
-        #expect(trace.steps.map(\.text) == [reads, reads, changes, changes])
-    }
-
     @Test("map with a key path, and dynamic member lookup")
     func otherUses() {
         @dynamicMemberLookup

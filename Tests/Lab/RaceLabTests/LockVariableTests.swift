@@ -50,19 +50,6 @@
             }
         }
 
-        private final class SemaphoreCounter: Counter, @unchecked Sendable {
-            private var semaphore = sem_t()
-            var value = 0
-
-            init() { sem_init(&semaphore, 0, 1) }
-
-            func add() {
-                sem_wait(&semaphore)
-                value += 1
-                sem_post(&semaphore)
-            }
-        }
-
         private final class Gate: @unchecked Sendable {
             private var mutex = pthread_mutex_t()
             private var condition = pthread_cond_t()
@@ -136,7 +123,6 @@
             KnownProgram("a mutex orders", explored: 2...2, twoAdd(MutexCounter.self)),
             KnownProgram(
                 "a readers-writer lock orders", explored: 2...2, twoAdd(ReadersWriterCounter.self)),
-            KnownProgram("a semaphore orders", explored: 2...2, twoAdd(SemaphoreCounter.self)),
             KnownProgram("a condition orders", explored: 2...2) { scenario in
                 let gate = Gate()
                 scenario.thread("passes") { gate.pass() }
@@ -158,9 +144,6 @@
                 scenario.thread("adds") { counter.add() }
                 scenario.thread("reads") { _ = counter.value }
             },
-            KnownProgram(
-                "in child processes, the verdict is the same", explored: 2...2, options: .isolated,
-                twoAdd(MutexCounter.self)),
             KnownProgram("a lock in a structure that is modified as a whole", .overlap) {
                 scenario in
                 let owner = Owner()

@@ -20,11 +20,6 @@ private struct Inbox {
         count += 1
     }
 
-    mutating func deliver(_ letter: Int, _ signal: () -> Void) {
-        signal()
-        letters.append(letter)
-    }
-
     mutating func deliverFirst(_ letter: Int, _ signal: () -> Void) {
         letters.append(letter)
         count += 1
@@ -141,12 +136,6 @@ struct CapturedVariableTests {
             }
             scenario.check { try Scenario.require(result.entries == [3], "\(result.entries)") }
         },
-        KnownProgram("an array", .overlap) { scenario in
-            scenario.thread("only") {
-                var numbers: [Int] = []
-                twice { numbers.append($0) }
-            }
-        },
         KnownProgram("elements of an array, each by one thread", .overlap) { scenario in
             scenario.thread("only") {
                 var numbers = [0, 0]
@@ -164,12 +153,6 @@ struct CapturedVariableTests {
                 result.append(numbers)
             }
             scenario.check { try Scenario.require(result.entries == [[1, 2]], "lost") }
-        },
-        KnownProgram("a large value", .overlap) { scenario in
-            scenario.thread("only") {
-                var inbox = Inbox()
-                twice { _ in inbox.deliver(1) {} }
-            }
         },
         KnownProgram("a variable that is only read") { scenario in
             let result = Scenario.Log<Int>()
@@ -191,34 +174,9 @@ struct CapturedVariableTests {
                 _ = seen
             }
         },
-        KnownProgram("a closure that does not escape, on two threads", .overlap) { scenario in
-            func runTwice(_ work: () -> Void) {
-                withoutActuallyEscaping(work) { work in
-                    let group = DispatchGroup()
-                    for _ in 0..<2 {
-                        nonisolated(unsafe) let work = work
-                        DispatchQueue.global().async(group: group) { work() }
-                    }
-                    group.wait()
-                }
-            }
-            scenario.thread("only") {
-                var sum = 0
-                runTwice { sum += 1 }
-            }
-        },
         KnownProgram("the method's own value", .overlap) { scenario in
             let inbox = Holder(Inbox())
             scenario.thread("only") { inbox.value.countAtOnce() }
-        },
-        KnownProgram("two threads with a variable each") { scenario in
-            scenario.threads("A", "B") {
-                let lock = NSLock()
-                var sum = 0
-                twice { _ in
-                    lock.withLock { sum += 1 }
-                }
-            }
         },
     ]
 
@@ -265,26 +223,6 @@ struct CapturedVariableTests {
             let result = Scenario.Log<Int>()
             scenario.task("only") { result.append(await count()) }
         },
-        KnownProgram("a variable of a task that a task has started", .overlap) { scenario in
-            scenario.task("only") {
-                await Task {
-                    var sum = 0
-                    twice { sum += $0 }
-                }.value
-            }
-        },
-        KnownProgram("a variable of a child", .overlap) { scenario in
-            let result = Scenario.Log<Int>()
-            @Sendable func count() -> Int {
-                var sum = 0
-                twice { sum += $0 }
-                return sum
-            }
-            scenario.task("only") {
-                async let sum = count()
-                result.append(await sum)
-            }
-        },
         KnownProgram("results of children and continuations") { scenario in
             let result = Scenario.Log<Int>()
             scenario.task("only") {
@@ -296,28 +234,6 @@ struct CapturedVariableTests {
             }
         },
     ]
-
-    @Test("the lost update is shown, and its schedule replayed")
-    func lostUpdate() throws {
-        let describe: (Scenario) -> Void = { scenario in
-            let result = Scenario.Log<Int>()
-            scenario.thread("only") {
-                var sum = 0
-                twice { _ in
-                    let seen = sum
-                    sum = seen + 1
-                }
-                result.append(sum)
-            }
-            scenario.check { try Scenario.require(result.entries == [2], "lost an update") }
-        }
-        let exploration = explore(describe)
-        let lost = try #require(exploration.findings.first { $0.kind == .failedCheck })
-        #expect(lost.reason == "lost an update" && lost.count == 2, "\(exploration.text())")
-        #expect(exploration.explored == 4, "\(exploration.text())")
-        let table = try Exploration.replay(lost.schedule, describe).table()
-        #expect(table.contains("» 1"), "\(table)")
-    }
 }
 
 @Suite("An access that lasts", .needsTheLab)
@@ -349,31 +265,6 @@ struct LastingAccessTests {
             scenario.thread("B") {
                 done.wait()
                 _ = inbox.value.count
-            }
-        },
-        KnownProgram("appends after a signal", .overlap) { scenario in
-            let (inbox, done) = (Holder(Inbox()), DispatchSemaphore(value: 0))
-            scenario.thread("A") { inbox.value.deliver(1) { done.signal() } }
-            scenario.thread("B") {
-                done.wait()
-                inbox.value.letters.removeAll()
-            }
-        },
-        KnownProgram("appends before a signal") { scenario in
-            let (inbox, done) = (Holder(Inbox()), DispatchSemaphore(value: 0))
-            scenario.thread("A") { inbox.value.deliverFirst(1) { done.signal() } }
-            scenario.thread("B") {
-                done.wait()
-                _ = inbox.value.count
-            }
-        },
-        KnownProgram("writes after the store of a flag", .dataRace) { scenario in
-            let inbox = Holder(Inbox())
-            let flag = Holder(false)
-            let lock = NSLock()
-            scenario.thread("A") { inbox.value.announce { lock.withLock { flag.value = true } } }
-            scenario.thread("B") {
-                if lock.withLock({ flag.value }) { _ = inbox.value.count }
             }
         },
         KnownProgram("writes after it has started a thread", .dataRace) { scenario in
@@ -452,19 +343,6 @@ struct LastingAccessTests {
                 }
             }
         },
-        KnownProgram("uses a lock next to a property, after a signal") { scenario in
-            let (office, done) = (Office(), DispatchSemaphore(value: 0))
-            scenario.thread("A") {
-                office.inbox.deliverFirst(1) {
-                    done.signal()
-                    office.bell.withLock { $0 += 1 }
-                }
-            }
-            scenario.thread("B") {
-                done.wait()
-                _ = office.inbox.letters
-            }
-        },
         KnownProgram("reads a global constant after a signal") { scenario in
             let (done, result) = (DispatchSemaphore(value: 0), Scenario.Log<Int>())
             inboxOfAll = Inbox()
@@ -531,15 +409,6 @@ struct LastingAccessTests {
             }
             scenario.thread("B") { office.drawer = Drawer(letters: 1, stamps: 1) }
             scenario.outcome { seen.value }
-        },
-        KnownProgram("two properties, each of one thread") { scenario in
-            let (first, second) = (Holder(0), Holder(0))
-            let done = DispatchSemaphore(value: 0)
-            scenario.thread("A") {
-                change(&first.value) { done.signal() }
-                second.value += 1
-            }
-            scenario.thread("B") { done.wait() }
         },
     ]
 }
