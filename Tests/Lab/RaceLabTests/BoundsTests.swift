@@ -20,7 +20,7 @@ struct BoundsTests {
         arguments: [
             (0, 2, Exploration.Coverage.atMost(preemptions: 0)), (1, 4, .atMost(preemptions: 1)),
             (2, 6, .all),
-            (100, 6, .all),
+            (.max, 6, .all), (Int(Int32.max) + 1, 6, .all),
         ])
     func switches(bound: Int, explored: Int, coverage: Exploration.Coverage) {
         let exploration = Self.twoByTwo.exploration { $0.preemptionBound = bound }
@@ -84,16 +84,6 @@ struct BoundsTests {
         #expect(exploration.coverage == .atMost(preemptions: 1))
     }
 
-    @Test("outcomes that a bound leaves out are neither called unreached nor counted as explored")
-    func leftOut() {
-        let bounded = Classic.atomicLostUpdate.exploration { $0.preemptionBound = 0 }
-        #expect(!bounded.survives && bounded.failing == 0)
-        #expect(bounded.coverage == .atMost(preemptions: 0))
-        #expect(bounded.unreached.isEmpty)
-        #expect(bounded.summary.contains("all interleavings without a preemption"))
-        #expect(!Classic.atomicLostUpdate.exploration().survives)
-    }
-
     @Test("attempts that change something are given up after a maximum of steps, and reported")
     func endlessRetries() {
         let exploration = explore { scenario in
@@ -126,12 +116,6 @@ struct BoundsTests {
             options.isolation = isolation
         }
         #expect(exploration.summary.contains("for more than \(bound.1)"), "\(exploration.summary)")
-    }
-
-    @Test("a huge bound is accepted", arguments: [Int.max, Int(Int32.max) + 1])
-    func switchesWithoutEnd(bound: Int) {
-        let exploration = Self.twoByTwo.exploration { $0.preemptionBound = bound }
-        #expect(exploration.explored == 6 && exploration.coverage == .all)
     }
 
     @Test("attempts that change nothing are a deadlock")

@@ -64,7 +64,6 @@ struct RedundancyTests {
 
     static let miniatures = [
         Miniature("two threads that try once", explored: 4, tries(2, 1)),
-        Miniature("two threads that try twice", explored: 26, tries(2, 2)),
         Miniature("two threads that try three times", explored: 192, tries(2, 3)),
         Miniature("three threads that try once", explored: 21, tries(3, 1)),
         Miniature("a queue and a lock", explored: 24) { scenario in
@@ -79,21 +78,6 @@ struct RedundancyTests {
                     lock.withLock { shared.value += 1 }
                 }
             }
-            scenario.outcome { seen.text }
-        },
-        Miniature("one piece of work from each of two threads", explored: 2) { scenario in
-            let (shared, queue) = (Shared(), DispatchQueue(label: "queue"))
-            for index in 0..<2 {
-                scenario.thread("\(index)") { queue.async { shared.value += index } }
-            }
-            scenario.outcome { "\(shared.value)" }
-        },
-        Miniature("work, and a thread that comes itself", explored: 6) { scenario in
-            let (seen, queue) = (Seen(), DispatchQueue(label: "queue"))
-            for index in 0..<2 {
-                scenario.thread("\(index)") { queue.async { seen.note("\(index)") } }
-            }
-            scenario.thread("2") { queue.sync { seen.note("2") } }
             scenario.outcome { seen.text }
         },
         Miniature("two queues", explored: 24) { scenario in
@@ -119,29 +103,8 @@ struct RedundancyTests {
             "readers that wait, writers that send", explored: 4,
             readersAndWriters(2) { $0.async(flags: .barrier, execute: $1) }),
         Miniature(
-            "three of them", explored: 36,
-            readersAndWriters(3) { $0.async(flags: .barrier, execute: $1) }),
-        Miniature(
             "readers and writers that wait", explored: 4,
             readersAndWriters(2) { $0.sync(flags: .barrier, execute: $1) }),
-        Miniature("a queue for the state, and one for callbacks", explored: 24) { scenario in
-            let (shared, seen) = (Shared(), Seen())
-            let state = DispatchQueue(label: "state")
-            let callbacks = DispatchQueue(label: "callbacks")
-            for index in 0..<3 {
-                scenario.thread("\(index)") {
-                    let value = state.sync {
-                        shared.value += 1
-                        seen.note("\(index)")
-                        return shared.value
-                    }
-                    if value != 2 {
-                        callbacks.async { state.sync { seen.note("done \(value)") } }
-                    }
-                }
-            }
-            scenario.outcome { seen.text }
-        },
         Miniature("a queue, a task and a stream", explored: 15) { scenario in
             let (shared, seen, queue) = (Shared(), Seen(), DispatchQueue(label: "queue"))
             let (stream, continuation) = AsyncStream<Int>.makeStream()

@@ -151,31 +151,6 @@ struct EarlyAttemptTests {
         }
     }
 
-    @Test("two threads that give way to each other end, whichever attempts come early")
-    func giveWay() {
-        var options = Exploration.Options()
-        options.maximumSteps = 100
-        options.maximumInterleavings = 2_000
-        let exploration = explore(options: options) { scenario in
-            let (left, right, shared) = (NSLock(), NSLock(), Shared())
-            let increment: @Sendable (NSLock, NSLock) -> Void = { first, second in
-                while true {
-                    first.lock()
-                    if second.try() { break }
-                    first.unlock()
-                }
-                shared.value += 1
-                second.unlock()
-                first.unlock()
-            }
-            scenario.thread("left first") { increment(left, right) }
-            scenario.thread("right first") { increment(right, left) }
-            scenario.check { try Scenario.require(shared.value == 2, "an increment was lost") }
-        }
-        #expect(exploration.failing == 0, "\(exploration.summary)")
-        #expect(exploration.coverage == .first(2_000))
-    }
-
     // MARK: Schedules
 
     /// A class that assumes that the lock is free once the flag is set.

@@ -78,21 +78,6 @@
             #expect(Set(outcomes).count == 3)
         }
 
-        @Test("a failure that needs a certain number is found with a seed that has it, each time")
-        func rareFailure() {
-            let explorations = (1...40).map { (seed: UInt64) in
-                explore(options: Self.options(seed: seed)) { scenario in
-                    let shared = Shared()
-                    scenario.threads("first", "second") {
-                        if Int.random(in: 0..<8) == 0 { shared.value += 1 }
-                        shared.lock.withLock {}
-                    }
-                }
-            }
-            #expect(explorations.contains { $0.failing > 0 })
-            #expect(explorations.allSatisfy { !$0.survives && $0.inconclusive == nil })
-        }
-
         @Test("a test that expects a scenario to survive fails, unless it allows partial coverage")
         func expectation() {
             let scenario: @Sendable (Scenario) -> Void = { scenario in

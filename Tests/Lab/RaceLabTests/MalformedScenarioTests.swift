@@ -33,9 +33,6 @@ struct MalformedScenarioTests {
             $0.expect("1", .acceptable, "all is well")
             $0.expect("1", .forbidden, "nothing is")
         },
-        Mistake(testDescription: "fewer than none", words: "'queue' has no workers") {
-            _ = $0.queue("queue", workers: .min)
-        },
     ]
 
     @Test(

@@ -52,11 +52,6 @@ struct MisuseTests {
                 lasting.signal()
             }
         },
-        KnownProgram("no misuse: a semaphore that was created with 0") { scenario in
-            let semaphore = DispatchSemaphore(value: 0)
-            scenario.thread("first") { semaphore.wait() }
-            scenario.thread("second") { semaphore.signal() }
-        },
     ]
 
     private static let lasting = DispatchSemaphore(value: 5)
@@ -151,17 +146,6 @@ struct MisuseTests {
         ) { scenario in
             let lock = NSLock()
             scenario.thread("user") { lock.unlock() }
-        },
-        KnownProgram(
-            "a lock is released twice", .misuse,
-            sentence: "'user' releases a lock at \(place(6)) that no thread holds"
-        ) { scenario in
-            let lock = NSLock()
-            scenario.thread("user") {
-                lock.lock()
-                lock.unlock()
-                lock.unlock()
-            }
         },
         KnownProgram(
             "a recursive lock is released too often", .misuse,
@@ -323,24 +307,6 @@ struct MisuseTests {
                 await withUnsafeContinuation { (continuation: Unsafe) in
                     continuation.resume()
                     continuation.resume()
-                }
-            }
-        },
-        KnownProgram("no misuse: the next one of the same task") { scenario in
-            let kept = Shelf<Unsafe>()
-            let isThere = DispatchSemaphore(value: 0)
-            scenario.task("waiter") {
-                for _ in 1...2 {
-                    await withUnsafeContinuation {
-                        kept.put($0)
-                        isThere.signal()
-                    }
-                }
-            }
-            scenario.thread("resumer") {
-                for _ in 1...2 {
-                    isThere.wait()
-                    kept.take()?.resume()
                 }
             }
         },

@@ -27,26 +27,6 @@ struct RobustnessTests {
         #expect("a".hashValue == 8186225505942432243)
     }
 
-    @Test("locks that are taken in the order of a set are taken in the same order in every run")
-    func orderOfASet() {
-        let summaries = (0..<5).map { _ in
-            explore { scenario in
-                let accounts = Dictionary(
-                    uniqueKeysWithValues: (0..<3).map { ("a\($0)", Account($0)) })
-                scenario.threads("first", "second") {
-                    for (_, account) in accounts {
-                        account.lock.withLock { _ in account.balance += 1 }
-                    }
-                }
-                scenario.check {
-                    try Scenario.require(accounts.values.allSatisfy { $0.balance == 2 }, "lost")
-                }
-            }.summary
-        }
-        #expect(Set(summaries).count == 1)
-        #expect(summaries[0].hasPrefix("survives"))
-    }
-
     // MARK: Causes
 
     /// Numbers that go on from run to run.

@@ -58,22 +58,6 @@ struct SleepTests {
         #expect(found.count == 12)
     }
 
-    @Test("a deadlock after a sleep is found")
-    func deadlock() {
-        let exploration = explore { scenario in
-            let (left, right) = (NSLock(), NSLock())
-            scenario.task("A") {
-                left.withLock { right.withLock {} }
-                try await Task.sleep(for: .seconds(1))
-            }
-            scenario.task("B") {
-                try await Task.sleep(for: .seconds(3))
-                right.withLock { left.withLock {} }
-            }
-        }
-        #expect(exploration.findings.map(\.kind) == [.deadlock])
-    }
-
     enum Sleeper: CaseIterable { case task, thread }
 
     @Test("whether a time is over depends on who has slept", arguments: Sleeper.allCases)
@@ -119,21 +103,6 @@ struct SleepTests {
             scenario.outcome { seen.text }
         }
         #expect(found == ["false", "true"])
-    }
-
-    @Test("a task may begin to sleep when a shorter sleep is over")
-    func lateSleep() {
-        let found = outcomes { scenario in
-            let (seen, lock) = (Seen(), NSLock())
-            for (name, time) in [("long", 5), ("short", 1)] {
-                scenario.task(name) {
-                    try await Task.sleep(for: .seconds(time))
-                    lock.withLock { seen.note(name) }
-                }
-            }
-            scenario.outcome { seen.text }
-        }
-        #expect(found == ["long short", "short long"])
     }
 
     @Test("the step with which a thread begins has its line")

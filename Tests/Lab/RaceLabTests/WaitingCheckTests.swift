@@ -43,14 +43,6 @@ struct WaitingCheckTests {
             }
         },
         KnownProgram(
-            "for a readers-writer lock that a writer keeps", .deadlock, alwaysFails: true,
-            sentence: "a check waits at \(place(4)) for the lock that 'keeper' took at \(place(3))"
-        ) { scenario in
-            let shared = ReadersWriterLock()
-            scenario.thread("keeper") { pthread_rwlock_wrlock(shared.lock) }
-            scenario.check { pthread_rwlock_wrlock(shared.lock) }
-        },
-        KnownProgram(
             "for a readers-writer lock that a reader keeps", .deadlock, alwaysFails: true,
             sentence: "a check waits at \(place(4)) for the lock that 'keeper' took at \(place(3))"
         ) { scenario in
