@@ -18,12 +18,17 @@
 
 /// The next definition of a function's symbol: the one that would be called without the lab.
 #define REAL(function) REAL_AT(function, #function)
-/// The same for a function whose name in C is not the symbol.
-#define REAL_AT(function, symbol)                                          \
-    ({                                                                     \
-        static __typeof__(&function) real;                                 \
-        if (!real) real = (__typeof__(&function))dlsym(RTLD_NEXT, symbol); \
-        real;                                                              \
+/// The same for a function whose name in C is not the symbol. It is looked up once. Threads that ask
+/// for the first time at the same time may each look it up, and find the same.
+#define REAL_AT(function, symbol)                                               \
+    ({                                                                          \
+        static __typeof__(&function) known;                                     \
+        __typeof__(&function) real = __atomic_load_n(&known, __ATOMIC_RELAXED); \
+        if (!real) {                                                            \
+            real = (__typeof__(&function))dlsym(RTLD_NEXT, symbol);             \
+            __atomic_store_n(&known, real, __ATOMIC_RELAXED);                   \
+        }                                                                       \
+        real;                                                                   \
     })
 
 /// Begins the definition of a function whose name in C is not the symbol.
