@@ -280,6 +280,7 @@ static void enter_thread(int index) {
     me->thread = index;
     t->on = me;
     t->lane = me;
+    t->jobs++;
     t->is_away = t->is_enqueued = t->is_sent = false;
     t->is_arriving = t->is_yielding = false;
     rl_note_order(index);

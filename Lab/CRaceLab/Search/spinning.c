@@ -8,8 +8,8 @@
 // is over. So the address of a recent block is replaced by the block's age: how many blocks were
 // allocated after it.
 //
-// The state of a task is in its own memory, not on a stack. A task is compared only where it
-// yields: there it holds no actor, and no lock that other threads could wait for.
+// The state of a task is also in its own memory; where it yields, only there. Where it yields it
+// holds no actor, and no lock that other threads could wait for.
 
 #include "Search/spinning.h"
 
@@ -166,8 +166,8 @@ static uintptr_t end_of_task(uintptr_t task) {
     return 0;
 }
 
-/// The same for a task that is suspended. A task whose state is not known completely differs from
-/// all others.
+/// The same for the memory of a task. A task whose state is not known completely differs from all
+/// others.
 static uint64_t fingerprint_of_task(const state *s, size_t recent) {
     look l = {.state = s, .recent = recent, .number = next_number()};
     const uintptr_t task = s->thread->task, end = end_of_task(task);
@@ -180,7 +180,11 @@ static uint64_t fingerprint_of_task(const state *s, size_t recent) {
 static uint64_t fingerprint_now(const state *s, size_t recent) {
     const thread *t = s->thread;
     if (!t->is_task) return fingerprint(s, recent);
-    return t->kind == RL_YIELD ? fingerprint_of_task(s, recent) : 0;
+    if (t->kind == RL_YIELD) return fingerprint_of_task(s, recent);
+    if (!s->stack) return next_number();  // the place within the runtime is not known
+    // After a suspension it may run on another stack.
+    return fingerprint(s, recent) * 0x9E3779B97F4A7C15ull + fingerprint_of_task(s, recent) +
+           t->jobs;
 }
 
 // MARK: - Copies
@@ -230,11 +234,16 @@ static uint64_t fingerprint_of_visit(thread *t, const visit *v) {
     return fingerprint(&s, v->recent_of_copy);
 }
 
-/// Keeps the state of the thread for the next visit.
+/// Keeps the state of the thread for the next visit. Of a task that runs, the states of the second
+/// visit and the third are the first that are compared.
 static void keep_state(visit *v, const state *s) {
+    const thread *t = s->thread;
     v->copy = NULL;
     v->recent_of_copy = v->recent;
-    if (s->thread->is_task || !copy_state(v, s)) v->fingerprint = fingerprint_now(s, v->recent);
+    if (t->is_task && t->kind != RL_YIELD)
+        v->fingerprint = next_number();
+    else if (t->is_task || !copy_state(v, s))
+        v->fingerprint = fingerprint_now(s, v->recent);
 }
 
 /// Whether the state is that of the visit, and keeps it for the next one.
@@ -286,8 +295,7 @@ static change change_since(const thread *t, size_t at) {
     return seen;
 }
 
-/// A task is compared only where it yields, so a change of what it reads again on the way there has
-/// to be noted.
+/// A change of what a task reads again on the way to where it yields has to be noted there.
 static void note_change_for_yields(thread *t, const visit *changed) {
     for (size_t k = 0; k < t->visit_count; k++) {
         visit *v = &t->visits[k];
@@ -295,6 +303,15 @@ static void note_change_for_yields(thread *t, const visit *changed) {
         v->is_changed |= changed->is_changed;
         v->is_changed_for_good |= changed->is_changed_for_good;
     }
+}
+
+/// Whether the task is on an actor to which it has come since this visit. There it would block the
+/// tasks that it waits for.
+static bool has_come_to_actor(const thread *t, size_t at) {
+    if (!t->is_task || !t->actor || t->kind == RL_YIELD) return false;
+    while (++at < t->visit_count)
+        if (t->visits[at].what == RL_ARRIVE) return true;
+    return false;
 }
 
 static void note_first_visit(thread *t, uint8_t what, const state *s) {
@@ -323,7 +340,7 @@ static void is_redundant(thread *t) {
 /// Returns whether the thread may be in the same loop as before: it has been at this point, or does
 /// nothing here that lasts.
 static bool look_for_spinning(thread *t, uintptr_t stack, const uint64_t *registers) {
-    if (is_way_of_task(t, t->kind)) return true;
+    if (is_way_of_task(t, t->kind) && !(t->is_task && t->kind == RL_ARRIVE)) return true;
     if (!may_spin(t)) {
         lab.looks_in_vain = false;
         return !rl_is_progress(t, t->kind);
@@ -343,15 +360,15 @@ static bool look_for_spinning(thread *t, uintptr_t stack, const uint64_t *regist
         change_since(t, at) != SOMETHING || t->chooses_value || now.old_reads != t->old_reads;
     const bool is_same = is_compared && is_as_before(&now, &s);
     if (!is_compared) keep_state(&now, &s);
-    t->repeats = is_same && (!t->is_task || t->kind == RL_YIELD);
+    t->repeats = is_same;
     const change seen = is_same ? change_since(t, at) : SOMETHING;
     if (t->is_task && t->kind != RL_YIELD) note_change_for_yields(t, &now);
     if (seen == SOMETHING) now.vain_rounds = 0;
     if (seen == LOCKS_ONLY) now.vain_rounds++;
     // In a critical section that it entered in this iteration, and in line for a queue, the thread
     // would block the threads it waits for.
-    const bool is_inside = t->locks_held > now.least_held || t->comes_for;
-    const bool may_stop = !is_inside && (!t->is_task || t->kind == RL_YIELD);
+    const bool may_stop =
+        t->locks_held <= now.least_held && !t->comes_for && !has_come_to_actor(t, at);
     t->is_vain = may_stop && now.vain_rounds > MOST_VAIN_ROUNDS;
     t->spinning = may_stop && (seen == NOTHING || t->is_vain);
     if (t->repeats && now.old_reads != t->old_reads) is_redundant(t);
@@ -395,7 +412,7 @@ static bool reads(const visit *v) {
 static bool reads_global(const visit *v) { return reads(v) && rl_is_global(v->address); }
 
 static bool does_more_than_look(const visit *v) {
-    return !reads(v) && v->what != RL_ASK && v->what != RL_YIELD;
+    return !reads(v) && v->what != RL_ASK && v->what != RL_YIELD && v->what != RL_ARRIVE;
 }
 
 bool rl_is_busy(const thread *t) { return has_in_round(t, does_more_than_look); }

@@ -277,6 +277,7 @@ struct thread {
     bool is_task;
     uintptr_t task;  // its address; 0: unknown
     uint8_t priority;
+    uint32_t jobs;                       // how many times a thread has begun to run it
     extent *frames;                      // its stack, which is on the heap …
     uintptr_t frames_begin, frames_end;  // … between these addresses
     size_t frame_count, frame_capacity;

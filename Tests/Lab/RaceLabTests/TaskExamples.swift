@@ -47,8 +47,8 @@ struct TaskExample: Sendable, CustomStringConvertible {
     }
 
     static let all: [TaskExample] = [
-        shared, actors, executors, polling, continuations, structured, cancellation,
-        implicitCancellations, streams, mixed,
+        shared, actors, executors, polling, pollingWithoutYields, continuations, structured,
+        cancellation, implicitCancellations, streams, mixed,
     ].flatMap(\.self)
 }
 

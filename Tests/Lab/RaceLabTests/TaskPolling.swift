@@ -2,11 +2,12 @@ import Foundation
 import RaceLab
 import Synchronization
 
-// Tasks that yield until something changes.
+// Tasks that wait until something changes, with and without yields.
 
 private actor PolledFlag {
     private(set) var isSet = false
     func set() { isSet = true }
+    func wait(for flags: PolledFlags) { while !flags.flag.load(ordering: .acquiring) {} }
 }
 
 private final class PolledFlags: Sendable {
@@ -21,6 +22,8 @@ private final class LockedFlag: @unchecked Sendable {
     var isSet: Bool { lock.withLock { flag } }
     func set() { lock.withLock { flag = true } }
 }
+
+@inline(never) private func doSomethingElse() {}
 
 @MainActor private func waitOnMainActor(for flags: PolledFlags) async {
     while !flags.flag.load(ordering: .acquiring) { await Task.yield() }
@@ -134,6 +137,108 @@ extension TaskExample {
             let flags = PolledFlags()
             scenario.task("main") { await waitOnMainActor(for: flags) }
             scenario.task("other") { flags.flag.store(true, ordering: .releasing) }
+        },
+    ]
+
+    static let pollingWithoutYields = [
+        TaskExample("spins until a flag is set", outcomes: ["2"]) { scenario, notebook in
+            let shared = PolledFlags()
+            scenario.task("setter") {
+                notebook.value = 1
+                shared.flag.store(true, ordering: .releasing)
+            }
+            scenario.task("poller") {
+                while !shared.flag.load(ordering: .acquiring) {}
+                notebook.value += 1
+            }
+        },
+        TaskExample("spins until a relaxed flag is set", [.dataRace]) { scenario, notebook in
+            let shared = PolledFlags()
+            scenario.task("setter") {
+                notebook.value += 1
+                shared.flag.store(true, ordering: .relaxed)
+            }
+            scenario.task("poller") {
+                while !shared.flag.load(ordering: .relaxed) {}
+                notebook.value += 1
+            }
+        },
+        TaskExample("spins until a flag in a mutex is set") { scenario in
+            let shared = PolledFlags()
+            scenario.task("setter") { shared.locked.withLock { $0 = true } }
+            scenario.task("poller") { while !shared.isLockedFlagSet {} }
+        },
+        TaskExample("spins until it is cancelled", task: "starter") { _ in
+            let task = Task { while !Task.isCancelled {} }
+            task.cancel()
+            await task.value
+        },
+        TaskExample("spins until it is cancelled, and nothing does", [.deadlock], task: "starter") {
+            _ in
+            let task = Task { while !Task.isCancelled {} }
+            await task.value
+        },
+        TaskExample("checks until it is cancelled", outcomes: ["1"], task: "starter") { notebook in
+            let task = Task { while true { try Task.checkCancellation() } }
+            task.cancel()
+            if case .failure = await task.result { notebook.value = 1 }
+        },
+        TaskExample("awaits an actor until its flag is set") { scenario in
+            let flag = PolledFlag()
+            scenario.task("setter") { await flag.set() }
+            scenario.task("poller") { while await !flag.isSet { doSomethingElse() } }
+        },
+        // Between two calls this task does nothing, so the compiler has it stay on the actor.
+        TaskExample("keeps an actor until its flag is set", [.deadlock]) { scenario in
+            let flag = PolledFlag()
+            scenario.task("setter") { await flag.set() }
+            scenario.task("poller") { while await !flag.isSet {} }
+        },
+        TaskExample("awaits an actor until its flag is set, which never is", [.deadlock]) {
+            scenario in
+            let flag = PolledFlag()
+            scenario.task("poller") { while await !flag.isSet { doSomethingElse() } }
+        },
+        TaskExample("spins on an actor until a thread sets a flag") { scenario in
+            let (actor, flags) = (PolledFlag(), PolledFlags())
+            scenario.task("poller") { await actor.wait(for: flags) }
+            scenario.thread("setter") { flags.flag.store(true, ordering: .releasing) }
+        },
+        TaskExample("spins on an actor until a task sets a flag after it", [.deadlock]) {
+            scenario in
+            let (actor, flags) = (PolledFlag(), PolledFlags())
+            scenario.task("poller") { await actor.wait(for: flags) }
+            scenario.task("setter") {
+                await actor.set()
+                flags.flag.store(true, ordering: .releasing)
+            }
+        },
+        TaskExample("two tasks spin until the other one is ready") { scenario in
+            let shared = PolledFlags()
+            scenario.task("first") {
+                shared.other.store(true, ordering: .releasing)
+                while !shared.flag.load(ordering: .acquiring) {}
+            }
+            scenario.task("second") {
+                while !shared.other.load(ordering: .acquiring) {}
+                shared.flag.store(true, ordering: .releasing)
+            }
+        },
+        TaskExample("gives up after three rounds, in which it spins", outcomes: ["0", "1"]) {
+            scenario, notebook in
+            let shared = PolledFlags()
+            scenario.thread("setter") { shared.flag.store(true, ordering: .releasing) }
+            scenario.task("poller") {
+                for _ in 0..<3 where shared.flag.load(ordering: .acquiring) { notebook.value = 1 }
+            }
+        },
+        TaskExample("gives up after three questions to an actor", outcomes: ["0", "1"]) {
+            scenario, notebook in
+            let flag = PolledFlag()
+            scenario.task("setter") { await flag.set() }
+            scenario.task("poller") {
+                for _ in 0..<3 where await flag.isSet { notebook.value = 1 }
+            }
         },
     ]
 }
