@@ -140,6 +140,8 @@ static bool acquires(int order) { return order != __ATOMIC_RELAXED && order != _
 /// or has done something other than an atomic operation.
 static void go_to(thread *t, size_t at, uint32_t clock) {
     recent *r = &memory.recent[t - lab.threads];
+    const bool stays = r->variable == at && at != NO_VARIABLE && !t->advanced_at;
+    if (stays) return;
     for (size_t i = r->last_event; i > 0; i = memory.events[i - 1].previous) {
         event *e = &memory.events[i - 1];
         if (e->left_at) break;

@@ -207,9 +207,8 @@ static bool follows_a_call(uintptr_t pc) {
 /// Optimized code has no frame pointers, and uses the register for other values. One of them may be
 /// an address in the stack, with anything above it.
 static bool is_return_address(uintptr_t pc) {
-    Dl_info info;
-    const bool is_code = is_in_program(pc) || (call_sites && slot_of(pc)->pc) ||
-                         dladdr((const void *)(pc - 1), &info);
+    const bool is_code =
+        is_in_program(pc) || (call_sites && slot_of(pc)->pc) || rl_is_global(pc - 1);
     return is_code && follows_a_call(pc);
 }
 
