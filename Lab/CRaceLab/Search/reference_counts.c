@@ -186,6 +186,8 @@ void rl_looks_for(const void *reference) {
 }
 
 void rl_begin_release(rl_release_in_progress *this, const void *object) {
+    // The number of a lost thread may belong to a thread of another exploration.
+    if (me->fate != STAYS) return;
     thread *t = my_thread();
     *this = (rl_release_in_progress){object, t->releases};
     t->releases = this;
