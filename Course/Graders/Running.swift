@@ -274,7 +274,7 @@ extension Failure {
         // The lab's own sentences about these are for the author of a scenario.
         let detail =
             switch inconclusive {
-            case .tooLong(let steps, _):
+            case .tooLong(let steps, _, _):
                 "it had not ended after \(steps) steps: look for an endless loop"
             case .blocked(let thread, let place):
                 "the thread '\(thread)' waits \(place) for something that no thread brings about"

@@ -324,7 +324,8 @@ final class Explorer {
         switch run.status {
         case RL_TOO_LONG:
             let text = run.schedule.prefix(40).text(threads: names(of: threads))
-            inconclusive = .tooLong(steps: Int(options.stepsAllowed), schedule: "\(text)…")
+            inconclusive = .tooLong(
+                steps: Int(options.stepsAllowed), schedule: "\(text)…", place: run.lastPlace)
             return false
         case RL_NOT_THE_SAME, RL_OUTSIDE:
             lastPlaces = run.places + run.allWaiting.map { UInt($0.pc) }

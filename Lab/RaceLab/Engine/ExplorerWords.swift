@@ -25,6 +25,11 @@ extension rl_run {
             ? .uncontrolled(what: what, place: place) : .notObserved(family: what, place: place)
     }
 
+    var lastPlace: String {
+        let pc = UInt(allSteps.last?.pc ?? 0)
+        return Exploration.Site.name(Symbols.sites(of: [pc])[pc])
+    }
+
     /// Where a thread blocks, or runs without a step, so that no context switch is possible.
     func stuck(names: [String]) -> Exploration.Inconclusive {
         let frames = allFrames.map { UInt($0) + 1 }

@@ -15,8 +15,9 @@ extension Exploration {
         /// In no interleaving does this thread access anything that the lab sees, so there is
         /// nothing to explore, and a verdict would mean nothing.
         case sawNothing(thread: String)
-        /// An interleaving had more steps than ``Exploration/Options/maximumSteps`` allows.
-        case tooLong(steps: Int, schedule: String)
+        /// An interleaving had more steps than ``Exploration/Options/maximumSteps`` allows: how it
+        /// began, and the place of its last step.
+        case tooLong(steps: Int, schedule: String, place: String)
         /// A thread blocks in a function that the lab does not control.
         case blocked(thread: String, place: String)
         /// A thread runs for a long time without accessing anything that the lab sees.
@@ -51,9 +52,10 @@ extension Exploration {
                     + "of this debug build, and does it use properties, captured variables, or a Mutex "
                     + "in a target compiled with -sanitize=thread? "
                     + "Timers and OperationQueue are not seen"
-            case .tooLong(let steps, let schedule):
+            case .tooLong(let steps, let schedule, let place):
                 return "an interleaving went on for more than \(numberOf(steps: steps)), beginning "
-                    + "\(schedule): look for a loop that does not end, or allow more with maximumSteps"
+                    + "\(schedule), the last one at \(place): look for a loop there that does not end "
+                    + "or counts its rounds, or allow more with maximumSteps"
             case .blocked(let thread, let place):
                 return "the thread '\(thread)' blocks \(place), in something that the lab does not "
                     + "control: use something there that the lab sees (see Scenario; a Mutex only in a "

@@ -98,12 +98,13 @@ struct BoundsTests {
             scenario.thread("other") { word.value.store(3, ordering: .relaxed) }
         }
         #expect(!exploration.survives)
-        guard case .tooLong(steps: 2_000, let schedule) = exploration.inconclusive else {
+        guard case .tooLong(steps: 2_000, let schedule, let place) = exploration.inconclusive else {
             Issue.record("\(exploration.summary)")
             return
         }
         #expect(schedule.hasPrefix("T"))
-        #expect(exploration.summary.contains("a loop that does not end"))
+        #expect(place.hasPrefix("BoundsTests.swift:"))
+        #expect(exploration.summary.contains("look for a loop there"))
     }
 
     @Test(
