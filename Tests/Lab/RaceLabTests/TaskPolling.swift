@@ -164,9 +164,9 @@ extension TaskExample {
             }
         },
         TaskExample("spins until a flag in a mutex is set") { scenario in
-            let shared = PolledFlags()
-            scenario.task("setter") { shared.locked.withLock { $0 = true } }
-            scenario.task("poller") { while !shared.isLockedFlagSet {} }
+            let flag = Box(Mutex(false))
+            scenario.task("setter") { flag.value.withLock { $0 = true } }
+            scenario.task("poller") { while !flag.value.withLock({ $0 }) {} }
         },
         TaskExample("spins until it is cancelled", task: "starter") { _ in
             let task = Task { while !Task.isCancelled {} }
