@@ -54,19 +54,25 @@ struct AnswerFile: Sendable, CustomTestStringConvertible {
         return text.prefix { $0 != "\n" } + "\n" + edited
     }
 
+    /// The answer with this path, right or wrong.
+    static func named(_ path: String) throws -> AnswerFile {
+        try #require((right + wrong).first { $0.path == path }, "\(path)")
+    }
+
     /// Writes the answer to a file, and grades it.
     func grade() throws -> Grade {
         try withFile { Grader.here.grade(exercise, $0) }
     }
 
     func withFile<Answer>(_ work: (URL) throws -> Answer) throws -> Answer {
-        let folder = FileManager.default.temporaryDirectory
-            .appending(path: "answer-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appending(path: "Answer.swift")
-        try source.write(to: file, atomically: true, encoding: .utf8)
-        return try work(file)
+        let folder = try TemporaryFolder()
+        return try work(folder.write(source, to: "Answer.swift"))
+    }
+
+    /// The answer with a text in it replaced.
+    func replacing(_ text: String, by other: String) throws -> String {
+        try #require(source.contains(text))
+        return source.replacing(text, with: other)
     }
 
     /// The rejection in the first line of a wrong answer: `R01 lost`.
@@ -76,15 +82,50 @@ struct AnswerFile: Sendable, CustomTestStringConvertible {
         return line.hasPrefix(mark) ? String(line.dropFirst(mark.count)) : nil
     }
 
-    /// Statements that end the process when two threads run them at the same time.
-    static let crashOfTwo = """
-        lock.withLock { inside += 1 }
-                lock.withLock { if inside > 1 { fatalError("two at once") } }
-                lock.withLock { inside -= 1 }
-        """
+    /// An answer to exercise 5 that ends the process when two threads are in a function of it.
+    static func crashing() throws -> String {
+        let head = "    private func observe(_ handler: @escaping Handler) {\n"
+        return try named("05/NSLock.swift").replacing(
+            head,
+            by: """
+                    private let door = NSLock()
+                    private var inside = 0
+
+                \(head)
+                        door.withLock { inside += 1 }
+                        door.withLock { if inside > 1 { fatalError("two at once") } }
+                        door.withLock { inside -= 1 }
+
+                """)
+    }
 
     var testDescription: String {
         path
+    }
+}
+
+/// A folder that is removed together with this object.
+final class TemporaryFolder {
+    let url = FileManager.default.temporaryDirectory.appending(path: "test-\(UUID().uuidString)")
+
+    init() throws {
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    var names: [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []
+    }
+
+    /// Also makes the folders around the file.
+    @discardableResult
+    func write(_ text: String, to path: String) throws -> URL {
+        let file = url.appending(path: path)
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try text.write(to: file, atomically: true, encoding: .utf8)
+        return file
     }
 }
 
@@ -106,6 +147,15 @@ extension Grade {
         case .failed(let failure): "\(unmet?.withoutProgram ?? "?") \(failure.reason)"
         case .unavailable(let why): "unavailable: \(why)"
         }
+    }
+
+    var failure: Failure? {
+        if case .failed(let failure) = result { failure } else { nil }
+    }
+
+    /// Why it is not graded.
+    var obstacle: String? {
+        if case .unavailable(let why) = result { why } else { nil }
     }
 
     /// The complete message, for a test that fails.

@@ -7,19 +7,9 @@ import Testing
 /// Thirty submissions, most of them hostile, graded in one run.
 extension ClassTests {
     /// An answer, and the beginning of its cell in the sheet.
-    private struct Submission {
-        let source: String
-        let cell: String
+    private typealias Submission = (source: String, cell: String)
 
-        init(_ source: String, _ cell: String) {
-            self.source = source
-            self.cell = cell
-        }
-    }
-
-    private func kept(_ path: String) throws -> String {
-        try #require((AnswerFile.right + AnswerFile.wrong).first { $0.path == path }).source
-    }
+    private func kept(_ path: String) throws -> String { try AnswerFile.named(path).source }
 
     /// Answers that do not end, or that end the process.
     private func ending() throws -> [Submission] {
@@ -28,21 +18,22 @@ extension ClassTests {
         let hunger =
             "var all: [[Int]] = []; while true { all.append([Int](repeating: 1, count: 1 << 20)) }"
         return [
-            Submission(try answer("while true {}"), "E05.1 no end"),
+            (try answer("while true {}"), "E05.1 no end"),
             // As the lab does where the limit on memory leaves no room for a thread.
-            Submission(
+            (
                 try answer("fatalError(\"\\nRaceLab could not start a thread: no memory\")"),
-                "not graded"),
-            Submission(try answer("pthread_kill(pthread_self(), SIGSTOP)"), "E05.1 no end"),
-            Submission(try answer("DispatchSemaphore(value: 0).wait()"), "E05.1 deadlock"),
-            Submission(try answer("fatalError(\"on purpose\")"), "E05.1 crash"),
-            Submission(
+                "not graded"
+            ),
+            (try answer("pthread_kill(pthread_self(), SIGSTOP)"), "E05.1 no end"),
+            (try answer("DispatchSemaphore(value: 0).wait()"), "E05.1 deadlock"),
+            (try answer("fatalError(\"on purpose\")"), "E05.1 crash"),
+            (
                 try answer("UnsafeMutablePointer<Int>(bitPattern: 8)!.pointee = 1"), "E05.1 crash"
             ),
-            Submission(try answer(recursion), "E05.1 crash"),
-            Submission(try answer(hunger), "E05.1 crash"),
-            Submission(try answer("while true { print(\"more\") }"), "E05.1 too much output"),
-            Submission(try answer("pthread_kill(pthread_self(), SIGKILL)"), "E05.1 killed"),
+            (try answer(recursion), "E05.1 crash"),
+            (try answer(hunger), "E05.1 crash"),
+            (try answer("while true { print(\"more\") }"), "E05.1 too much output"),
+            (try answer("pthread_kill(pthread_self(), SIGKILL)"), "E05.1 killed"),
         ]
     }
 
@@ -53,18 +44,20 @@ extension ClassTests {
             "var status = stat(); for file in Int32(3)..<64 where fstat(file, &status) == 0 "
             + "&& status.st_mode & S_IFMT == S_IFREG { close(file) }"
         return [
-            Submission(try answer("_ = fork()"), "not accepted: line"),
-            Submission(try answer("system(\"sleep 1000 &\")"), "not accepted: line"),
-            Submission(
+            (try answer("_ = fork()"), "not accepted: line"),
+            (try answer("system(\"sleep 1000 &\")"), "not accepted: line"),
+            (
                 try answer("var words = wordexp_t(); wordexp(\"$(sleep 1000 &)\", &words, 0)"),
-                "not accepted: line"),
-            Submission(try answer("exit(0)"), "not accepted: line"),
-            Submission(try answer(#"_ = "\(")")"; exit(0)"#), "not accepted: line"),
-            Submission(
-                try answer() + "\n@section(\".init_array\") let early = 1\n", "not accepted: line"),
-            Submission("import Glibc\n" + (try answer()), "not accepted: line"),
-            Submission(try answer("forgeVerdicts(); fatalError()") + forgery, "E05.1 forged"),
-            Submission(try answer(close), "E05.1 no verdict"),
+                "not accepted: line"
+            ),
+            (try answer("exit(0)"), "not accepted: line"),
+            (try answer(#"_ = "\(")")"; exit(0)"#), "not accepted: line"),
+            (
+                try answer() + "\n@section(\".init_array\") let early = 1\n", "not accepted: line"
+            ),
+            ("import Glibc\n" + (try answer()), "not accepted: line"),
+            (try answer("forgeVerdicts(); fatalError()") + forgery, "E05.1 forged"),
+            (try answer(close), "E05.1 no verdict"),
         ]
     }
 
@@ -74,25 +67,27 @@ extension ClassTests {
         let nested =
             String(repeating: "\"\\(", count: depth) + "1" + String(repeating: ")\"", count: depth)
         return [
-            Submission(try answer("let x: Int = \"no number\""), "does not compile"),
-            Submission(try answer("_ = \(nested)"), "does not compile"),
-            Submission("", "does not compile"),
-            Submission(
-                String(repeating: "// as long as that\n", count: 50_000), "not accepted: it is"),
-            Submission(
-                try String(contentsOf: Exercise(number: 5)!.stub, encoding: .utf8), "not attempted"),
+            (try answer("let x: Int = \"no number\""), "does not compile"),
+            (try answer("_ = \(nested)"), "does not compile"),
+            ("", "does not compile"),
+            (
+                String(repeating: "// as long as that\n", count: 50_000), "not accepted: it is"
+            ),
+            (
+                try String(contentsOf: Exercise(number: 5)!.stub, encoding: .utf8), "not attempted"
+            ),
         ]
     }
 
     /// Correct answers, and wrong answers that are not hostile.
     private func honest() throws -> [Submission] {
         [
-            Submission(try kept("05/NSLock.swift"), "passed"),
-            Submission(try kept("05/Mutex.swift"), "passed"),
-            Submission(try kept("05/SerialQueue.swift"), "passed"),
-            Submission(try kept("05/LockFree.swift"), "passed"),
-            Submission(try kept("05/CheckOutsideTheLock.swift"), "E05.4 lost"),
-            Submission(try kept("05/OneGlobalLock.swift"), "E05.8 over-synchronized"),
+            (try kept("05/NSLock.swift"), "passed"),
+            (try kept("05/Mutex.swift"), "passed"),
+            (try kept("05/SerialQueue.swift"), "passed"),
+            (try kept("05/LockFree.swift"), "passed"),
+            (try kept("05/CheckOutsideTheLock.swift"), "E05.4 lost"),
+            (try kept("05/OneGlobalLock.swift"), "E05.8 over-synchronized"),
         ]
     }
 
@@ -100,19 +95,16 @@ extension ClassTests {
     func thirty() throws {
         let submissions = try ending() + cheating() + unfit() + honest()
         try #require(submissions.count == 30)
-        let submitted = Submitted()
+        let submitted = try Submitted()
         for (index, submission) in submissions.enumerated() {
             try submitted.add("student \(index + 10)", submission.source)
         }
-        let temporary = FileManager.default.temporaryDirectory
-            .appending(path: "thirty-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: temporary) }
+        let temporary = try TemporaryFolder()
         let folder = submitted.folder.path
         let result = try Commands.run(
             URL(filePath: "/usr/bin/env"),
             [
-                "TMPDIR=\(temporary.path)", Grader.here.command.path, "grade", "--submissions",
+                "TMPDIR=\(temporary.url.path)", Grader.here.command.path, "grade", "--submissions",
                 folder, "--output", "\(folder)/grades.csv", "--seconds", "1", "--megabytes", "512",
             ])
         #expect(result.status == 0, "\(result.errors)")
@@ -125,8 +117,8 @@ extension ClassTests {
                 .replacing(#/\/\d+/#, with: "", maxReplacements: 1)
             #expect(cell.hasPrefix(submission.cell), "student \(index + 10): \(cell)")
         }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path) == [])
-        #expect(processes(with: temporary.path) == [])
+        #expect(temporary.names == [])
+        #expect(processes(with: temporary.url.path) == [])
     }
 
     /// Processes with this word in their environment. (On Linux only.)

@@ -7,16 +7,15 @@ import Testing
 /// A class of students. A hostile submission affects no other student.
 @Suite("A class is graded", .needsTheLabElsewhere)
 struct ClassTests {
-    /// A folder of submissions for exercise 5, removed together with this object.
-    final class Submitted {
-        let folder = FileManager.default.temporaryDirectory.appending(
-            path: "class-\(UUID().uuidString)")
+    /// Submissions for exercise 5.
+    struct Submitted {
+        let temporary: TemporaryFolder
+        var folder: URL { temporary.url }
 
-        func add(_ student: String, _ source: String, in place: String = "") throws {
-            let folder = folder.appending(path: student).appending(path: place)
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            try source.write(
-                to: folder.appending(path: "Exercise05.swift"), atomically: true, encoding: .utf8)
+        init() throws { temporary = try TemporaryFolder() }
+
+        func add(_ student: String, _ source: String, in place: String = ".") throws {
+            try temporary.write(source, to: "\(student)/\(place)/Exercise05.swift")
         }
 
         func link(_ student: String, to target: String, as name: String) throws {
@@ -27,19 +26,13 @@ struct ClassTests {
             try FileManager.default.createSymbolicLink(
                 at: link, withDestinationURL: folder.appending(path: target))
         }
-
-        deinit { try? FileManager.default.removeItem(at: folder) }
     }
 
     /// The reference answer, with a statement added at the beginning of `settle`.
     func answer(_ mischief: String = "") throws -> String {
-        let right = try #require(
-            AnswerFile.right.first {
-                $0.exercise.number == 5 && $0.path.hasSuffix("NSLock.swift")
-            })
         let head = "    private func settle(_ outcome: Outcome) {\n"
-        #expect(right.source.contains(head))
-        return right.source.replacing(head, with: "\(head)        \(mischief)\n")
+        return try AnswerFile.named("05/NSLock.swift")
+            .replacing(head, by: "\(head)        \(mischief)\n")
     }
 
     private func grade(_ submitted: Submitted, _ more: String...) throws -> Commands.Result {
@@ -84,7 +77,7 @@ struct ClassTests {
 
     @Test("an answer is graded again only if it has changed, or with `--afresh`")
     func resuming() throws {
-        let submitted = Submitted()
+        let submitted = try Submitted()
         try submitted.add("anna", try answer())
         try submitted.add("bert", try answer("guard handlers.count < 9 else { return }"))
         // What was not attempted does not count.
@@ -98,17 +91,15 @@ struct ClassTests {
 
     @Test("unusual names, stray files, and an incomplete line in the journal are accepted")
     func names() throws {
-        let submitted = Submitted()
+        let submitted = try Submitted()
         let folder = submitted.folder
         let names = ["=1+1", "Müller, Jörg", "O\"Neil d'Arc"]
         let stub = try String(contentsOf: Exercise(number: 5)!.stub, encoding: .utf8)
         for name in names { try submitted.add(name, stub) }
-        try "stray".write(
-            to: folder.appending(path: "Exercise05.swift"), atomically: true, encoding: .utf8)
+        try submitted.temporary.write("stray", to: "Exercise05.swift")
         let reports = folder.appending(path: "reports")
         _ = try grade(submitted, "--reports", reports.path)
-        let nowhere = folder.appending(path: "=1+1/exercise5.swift")
-        try stub.write(to: nowhere, atomically: true, encoding: .utf8)
+        try submitted.temporary.write(stub, to: "=1+1/exercise5.swift")
         let result = try grade(submitted, "--reports", reports.path)
         #expect(result.output.contains("0 answers graded"), "\(result.errors)")
         let complaint = result.errors.split(separator: "\n").joined(separator: " ")
@@ -137,23 +128,19 @@ struct ClassTests {
 
     @Test("answers are found in folders of a student, and what is not graded is listed")
     func folders() throws {
-        let submitted = Submitted()
+        let submitted = try Submitted()
         let exercise = try #require(Exercise(number: 5))
         let stub = try String(contentsOf: exercise.stub, encoding: .utf8)
         let answer = try answer()
         try submitted.add("anna", answer, in: "week 3")
         try submitted.add("bert", answer, in: "course/Exercises/Workbook")
         try submitted.add("bert", stub + "let other = 1", in: "course/Course/Graders/Stubs")
-        try "".write(
-            to: submitted.folder.appending(path: "bert/course/Package.swift"), atomically: true,
-            encoding: .utf8)
+        try submitted.temporary.write("", to: "bert/course/Package.swift")
         try submitted.add("cleo", stub, in: "Exercises/Workbook")
         try submitted.add("cleo", answer)
         try submitted.add("dora", answer, in: "Workbook")
         try submitted.add("dora", answer, in: "old/copy")
-        try "".write(
-            to: submitted.folder.appending(path: "dora/old/exercise6.swift"), atomically: true,
-            encoding: .utf8)
+        try submitted.temporary.write("", to: "dora/old/exercise6.swift")
         let submissions = try Submissions(submitted.folder)
         let places = [
             "anna": "anna/week 3", "bert": "bert/course/Exercises/Workbook", "cleo": "cleo",
@@ -177,7 +164,7 @@ struct ClassTests {
 
     @Test("a link to another student's answer, or to their folder, is not accepted")
     func links() throws {
-        let submitted = Submitted()
+        let submitted = try Submitted()
         let answer = try answer()
         try submitted.add("anna", answer, in: "week 3")
         try submitted.link("bert", to: "anna/week 3", as: "Workbook")
@@ -197,10 +184,8 @@ struct ClassTests {
 
     @Test("the schedule in the sheet reproduces the interleaving, and the report shows it")
     func replaying() throws {
-        let submitted = Submitted()
-        let wrong = try #require(
-            AnswerFile.wrong.first { $0.path.hasSuffix("05/CheckOutsideTheLock.swift") })
-        try submitted.add("anna", wrong.source)
+        let submitted = try Submitted()
+        try submitted.add("anna", try AnswerFile.named("05/CheckOutsideTheLock.swift").source)
         let reports = submitted.folder.appending(path: "reports")
         _ = try grade(submitted, "--reports", reports.path)
         let cell = try #require(try rows(submitted)["anna"])

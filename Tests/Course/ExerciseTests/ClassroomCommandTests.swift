@@ -7,13 +7,13 @@ import Testing
 /// The commands for exercises, on a separate workbook.
 @Suite("promise-lab for exercises", .needsTheLabElsewhere)
 struct ClassroomCommandTests {
-    /// A copy of the stubs, removed together with this object.
-    final class Copy {
-        let folder = FileManager.default.temporaryDirectory
-            .appending(path: "workbook-\(UUID().uuidString)")
+    /// A copy of the stubs.
+    struct Copy {
+        private let temporary: TemporaryFolder
+        var folder: URL { temporary.url }
 
         init() throws {
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            temporary = try TemporaryFolder()
             for exercise in Exercise.all {
                 try FileManager.default.copyItem(
                     at: exercise.stub, to: Workbook(folder).file(exercise))
@@ -24,18 +24,22 @@ struct ClassroomCommandTests {
             Workbook(folder).file(try #require(Exercise(number: number)))
         }
 
-        /// Writes the stored answer whose path ends like this into the workbook.
+        /// Writes a stored answer into the workbook.
         func put(_ path: String, _ number: Int) throws {
-            let answer = try #require(
-                (AnswerFile.right + AnswerFile.wrong).first { $0.path.hasSuffix(path) })
-            try answer.source.write(to: file(number), atomically: true, encoding: .utf8)
+            try put(text: AnswerFile.named(path).source, number)
+        }
+
+        func put(text: String, _ number: Int) throws {
+            try text.write(to: file(number), atomically: true, encoding: .utf8)
+        }
+
+        func text(_ number: Int) throws -> String {
+            try String(contentsOf: file(number), encoding: .utf8)
         }
 
         func run(_ words: String...) throws -> Commands.Result {
             try Commands.promiseLab(words + ["--workbook", folder.path])
         }
-
-        deinit { try? FileManager.default.removeItem(at: folder) }
     }
 
     @Test("the list shows untouched, in progress and solved, and the next command")
@@ -73,10 +77,10 @@ struct ClassroomCommandTests {
     func touching() throws {
         let copy = try Copy()
         let exercise = try #require(Exercise(number: 5))
-        let stub = try String(contentsOf: copy.file(5), encoding: .utf8)
-        try ("// mine\n" + stub).write(to: copy.file(5), atomically: true, encoding: .utf8)
+        let stub = try copy.text(5)
+        try copy.put(text: "// mine\n" + stub, 5)
         #expect(Workbook(copy.folder).isUntouched(exercise))
-        try (stub + "\nlet mine = 1\n").write(to: copy.file(5), atomically: true, encoding: .utf8)
+        try copy.put(text: stub + "\nlet mine = 1\n", 5)
         #expect(!Workbook(copy.folder).isUntouched(exercise))
     }
 
@@ -126,10 +130,10 @@ struct ClassroomCommandTests {
     func pagesOfTheBoxOffice() throws {
         let copy = try Copy()
         for (schedule, id) in [("", "E13.1 the report"), ("AABB", "E13.5 sell ∥ sell")] {
-            let stub = try String(contentsOf: copy.file(13), encoding: .utf8)
-            try stub.replacing("schedule = \"\"", with: "schedule = \"\(schedule)\"")
+            let answer = try copy.text(13)
+                .replacing("schedule = \"\"", with: "schedule = \"\(schedule)\"")
                 .replacing("        return true", with: "        return freeSeats >= -9")
-                .write(to: copy.file(13), atomically: true, encoding: .utf8)
+            try copy.put(text: answer, 13)
             let result = try copy.run("grade", "13", "--format", "html")
             #expect(result.status == 0, "\(result.errors)")
             #expect(result.output.contains("<title>Exercise 13 · \(id)"))
@@ -141,12 +145,7 @@ struct ClassroomCommandTests {
     @Test("for an answer that crashes there is a table of the interleaving, but no page")
     func noPageOfACrash() throws {
         let copy = try Copy()
-        let right = try #require(AnswerFile.right.first { $0.path == "05/NSLock.swift" })
-        let head = "    private func observe(_ handler: @escaping Handler) {\n"
-        #expect(right.source.contains(head))
-        try right.source.replacing(head, with: "\(head)        \(AnswerFile.crashOfTwo)\n")
-            .replacing("private let lock", with: "private var inside = 0\n    private let lock")
-            .write(to: copy.file(5), atomically: true, encoding: .utf8)
+        try copy.put(text: AnswerFile.crashing(), 5)
         let result = try copy.run("grade", "5", "--format", "html")
         #expect(result.status == 1 && result.output == "")
         #expect(result.errors.contains("an interleaving ends the process"))
@@ -179,10 +178,9 @@ struct ClassroomCommandTests {
     /// A copy whose answer to exercise 1 has this schedule for the lost handler.
     private func scheduled(_ schedule: String) throws -> Copy {
         let copy = try Copy()
-        let stub = try String(contentsOf: copy.file(1), encoding: .utf8)
+        let stub = try copy.text(1)
         #expect(stub.contains("\"SSR\""))
-        try stub.replacing("\"SSR\"", with: "\"\(schedule)\"")
-            .write(to: copy.file(1), atomically: true, encoding: .utf8)
+        try copy.put(text: stub.replacing("\"SSR\"", with: "\"\(schedule)\""), 1)
         return copy
     }
 
@@ -260,11 +258,10 @@ struct ClassroomCommandTests {
     func resetting() throws {
         let copy = try Copy()
         try copy.put("12/Variant1LooksFirst.swift", 12)
-        let answer = try String(contentsOf: copy.file(12), encoding: .utf8)
+        let answer = try copy.text(12)
         let result = try copy.run("exercise", "12", "--variant", "3")
         let exercise = try #require(Exercise(number: 12))
-        #expect(
-            try String(contentsOf: copy.file(12), encoding: .utf8) == exercise.stub(variant: 3))
+        #expect(try copy.text(12) == exercise.stub(variant: 3))
         #expect(Workbook(copy.folder).isUntouched(exercise))
         let kept = try #require(result.output.firstMatch(of: #/kept in (.+)\n/#)).1
         let file = URL(filePath: String(kept), relativeTo: Commands.package)
@@ -276,7 +273,7 @@ struct ClassroomCommandTests {
     func exclusion() throws {
         let copy = try Copy()
         try copy.put("12/Variant1LooksFirst.swift", 12)
-        let answer = try String(contentsOf: copy.file(12), encoding: .utf8)
+        let answer = try copy.text(12)
         let pairs = [
             ["--hint", "--reset"], ["--reset", "--variant=2"], ["--variant", "2", "--hint"],
         ]
@@ -285,7 +282,7 @@ struct ClassroomCommandTests {
             let result = try Commands.promiseLab(words)
             #expect(result.status == 2 && result.output == "")
             #expect(result.errors.contains("cannot be used together"))
-            #expect(try String(contentsOf: copy.file(12), encoding: .utf8) == answer)
+            #expect(try copy.text(12) == answer)
         }
     }
 
@@ -347,11 +344,10 @@ struct ClassroomCommandTests {
         #expect(Workbook(copy.folder).isUntouched(exercise))
         #expect(try copy.run("exercise", "5").output.contains("exercise 5 --start"))
         #expect(try copy.run("exercise", "5", "--start").output.contains("is written"))
-        let text = { try String(contentsOf: copy.file(5), encoding: .utf8) }
-        #expect(try text() == exercise.stub(variant: 1))
+        #expect(try copy.text(5) == exercise.stub(variant: 1))
         try copy.put("05/NSLock.swift", 5)
-        let answer = try text()
+        let answer = try copy.text(5)
         #expect(try copy.run("exercise", "5", "--start").output.contains("exists already"))
-        #expect(try text() == answer)
+        #expect(try copy.text(5) == answer)
     }
 }

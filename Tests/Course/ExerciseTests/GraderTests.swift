@@ -21,8 +21,7 @@ struct GraderTests {
     @Test("the limit on processor time is one for each interleaving, not for all of them")
     func limitOfEach() throws {
         // Of this answer, one requirement has thousands of interleavings, and takes many seconds.
-        let answer = try #require(
-            AnswerFile.right.first { $0.path.hasSuffix("13/PaymentsAsTasks.swift") })
+        let answer = try AnswerFile.named("13/PaymentsAsTasks.swift")
         var limits = Limits()
         limits.seconds = 1
         let grader = Grader(command: Grader.here.command, limits: limits)
@@ -50,12 +49,10 @@ struct GraderTests {
         "a thread that waits for an unrelated one when graded also waits in the replay",
         arguments: ["08/OneGlobalLock.swift", "11/OneGlobalLock.swift"])
     func replayOfWaiting(path: String) throws {
-        let answer = try #require(AnswerFile.wrong.first { $0.path.hasSuffix(path) })
+        let answer = try AnswerFile.named(path)
         let grade = try answer.grade()
-        guard case .failed(let failure) = grade.result, let schedule = failure.schedule else {
-            Issue.record("it was graded as \(grade.rejection): \(grade.explanation)")
-            return
-        }
+        let failure = try #require(grade.failure, "\(grade.rejection): \(grade.explanation)")
+        let schedule = try #require(failure.schedule)
         let requirement = try #require(grade.unmet.flatMap(answer.exercise.requirement))
         let replayed = try answer.withFile {
             try Grader.here.replay(answer.exercise, $0, requirement, schedule)
@@ -66,10 +63,7 @@ struct GraderTests {
     @Test("a stub is recognized as untouched, and would fail", arguments: Exercise.all)
     func stub(_ exercise: Exercise) {
         let grade = Grader.here.grade(exercise, exercise.stub)
-        guard case .failed = grade.result else {
-            Issue.record("it was graded as \(grade.rejection): \(grade.explanation)")
-            return
-        }
+        #expect(grade.failure != nil, "\(grade.rejection): \(grade.explanation)")
     }
 
     @Test("there are enough correct and wrong answers", arguments: Exercise.all)
@@ -92,23 +86,19 @@ struct GraderTests {
 
     /// The grade of the answer with a lock, with a text in it replaced.
     private func grade(replacing text: String, by other: String) throws -> Grade {
-        try grade("05/NSLock.swift") { source in
-            #expect(source.contains(text))
-            source = source.replacing(text, with: other)
-        }
+        let answer = try AnswerFile.named("05/NSLock.swift")
+        return try grade(answer.replacing(text, by: other), answer.exercise)
     }
 
-    private func grade(_ answer: String, change: (inout String) -> Void) throws -> Grade {
-        let right = try #require(AnswerFile.right.first { $0.path.hasSuffix(answer) })
-        let folder = FileManager.default.temporaryDirectory
-            .appending(path: "with a space \(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appending(path: "Lösung.swift")
-        var source = right.source
-        change(&source)
-        try source.write(to: file, atomically: true, encoding: .utf8)
-        return Grader.here.grade(right.exercise, file)
+    private func grade(_ path: String, with more: String) throws -> Grade {
+        let answer = try AnswerFile.named(path)
+        return try grade("\(answer.source)\n\(more)\n", answer.exercise)
+    }
+
+    private func grade(_ source: String, _ exercise: Exercise) throws -> Grade {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(source, to: "with a space/Lösung.swift")
+        return Grader.here.grade(exercise, file)
     }
 
     @Test("a missing member is named, with the line that needs it")
@@ -133,19 +123,15 @@ struct GraderTests {
 
     @Test("so is the first one that an empty file does not declare", arguments: [2, 5])
     func empty(number: Int) throws {
-        let file = FileManager.default.temporaryDirectory
-            .appending(path: "empty-\(UUID().uuidString).swift")
-        defer { try? FileManager.default.removeItem(at: file) }
-        try Data("public enum Report { public static let schedule = \"A\" }".utf8).write(to: file)
-        let grade = Grader.here.grade(Exercise.all[number - 1], file)
+        let source = "public enum Report { public static let schedule = \"A\" }"
+        let grade = try grade(source, Exercise.all[number - 1])
         #expect(grade.explanation.hasPrefix("the file must declare: public final class "))
     }
 
     @Test("an encoding other than UTF-8 is named")
     func encoding() throws {
-        let file = FileManager.default.temporaryDirectory
-            .appending(path: "latin-\(UUID().uuidString).swift")
-        defer { try? FileManager.default.removeItem(at: file) }
+        let folder = try TemporaryFolder()
+        let file = folder.url.appending(path: "latin.swift")
         try Data("// L\u{F6}sung".utf16.map { UInt8($0) }).write(to: file)
         let grade = Grader.here.grade(Exercise.all[4], file)
         #expect(grade.rejection == "refused")
@@ -230,9 +216,8 @@ struct GraderTests {
             "import Foundation; private struct Date {}; private let date = Date()",
             "enum Process { static let id = { 1 }() }; func f() { _ = Process.id }",
         ]
-        let grade = try grade("09/ObservingTheOutcome.swift") { source in
-            for line in sources { source += "\n\(line)\n" }
-        }
+        let grade = try grade(
+            "09/ObservingTheOutcome.swift", with: sources.joined(separator: "\n"))
         #expect(grade.rejection == "passed", "\(grade.explanation)")
     }
 
@@ -249,7 +234,7 @@ struct GraderTests {
             ("import Dispatch; func f() { DispatchQueue.main.async {} }", "async"),
         ])
     func operators(source: String, name: String) throws {
-        let grade = try grade("09/ObservingTheOutcome.swift") { $0 += "\n\(source)\n" }
+        let grade = try grade("09/ObservingTheOutcome.swift", with: source)
         #expect(grade.rejection == "refused", "\(grade.explanation)")
         #expect(grade.explanation.contains(" uses '\(name)': "), "\(grade.explanation)")
     }
@@ -261,7 +246,7 @@ struct GraderTests {
             ("13/LockedCount.swift", "Office"),
         ])
     func names(answer: String, type: String) throws {
-        let grade = try grade(answer) { $0 += "\nstruct \(type) {}\n" }
+        let grade = try grade(answer, with: "struct \(type) {}")
         #expect(grade.rejection == "passed", "\(grade.explanation)")
     }
 
@@ -273,45 +258,29 @@ struct GraderTests {
 
     @Test("a declaration may be open")
     func openDeclaration() throws {
+        let base = "open class Base { open var count = 0; open func use() {} }"
         let grade = try grade(
-            replacing: "public final class AWPromise",
-            by: """
-                open class Base {
-                    open var count = 0
-                    open func use() {}
-                }
-
-                enum Door { case closed, open }
-
-                public final class AWPromise
-                """)
+            "05/NSLock.swift", with: "\(base)\nenum Door { case closed, open }")
         #expect(grade.rejection == "passed", "\(grade.explanation)")
     }
 
     @Test("an answer with a lock that the lab does not control is not graded")
     func notControlled() throws {
-        let head = "    private func observe(_ handler: @escaping Handler) {\n"
         let queue = "DispatchQueue(label: \"a\", target: DispatchQueue(label: \"b\"))"
-        let grade = try grade(replacing: head, by: "\(head)        \(queue).sync {}\n")
-        guard case .unavailable(let why) = grade.result else {
-            Issue.record("it was graded as \(grade.rejection)")
-            return
-        }
+        let grade = try grade(inserting: "\(queue).sync {}")
+        let why = try #require(grade.obstacle, "\(grade.rejection)")
         #expect(why.contains(":") && why.contains("gives a queue another one as its target"))
         #expect(!why.contains("Scenario"))
     }
 
     @Test("an answer that starts more tasks than the lab has room for is not graded")
     func tooManyTasks() throws {
-        let grade = try grade("13/PaymentsAsTasks.swift") { source in
-            source = source.replacing(
-                "        let payment =",
-                with: "        for _ in 0..<3 { await Task {}.value }\n        let payment =")
-        }
-        guard case .unavailable(let why) = grade.result else {
-            Issue.record("it was graded as \(grade.rejection)")
-            return
-        }
+        let answer = try AnswerFile.named("13/PaymentsAsTasks.swift")
+        let source = try answer.replacing(
+            "        let payment =",
+            by: "        for _ in 0..<3 { await Task {}.value }\n        let payment =")
+        let grade = try grade(source, answer.exercise)
+        let why = try #require(grade.obstacle, "\(grade.rejection)")
         #expect(why.contains("one thread too many"), "\(why)")
     }
 
@@ -325,8 +294,7 @@ struct GraderTests {
         let head = "    private func observe(_ handler: @escaping Handler) {\n"
         let grade = try grade(replacing: head, by: "    private let memory = \(memory)\n\(head)")
         #expect(grade.isPassed == isGraded, "\(grade.rejection)")
-        guard case .unavailable(let why) = grade.result else { return }
-        #expect(why.contains("uses 'UnsafeMutablePointer'"), "\(why)")
+        #expect(grade.obstacle?.contains("uses 'UnsafeMutablePointer'") != false)
     }
 
     /// A class with a lock of the threads library in a property, which it passes with `&`.
@@ -372,32 +340,16 @@ struct GraderTests {
 
     @Test("a wait without a loop is not asked about a loop")
     func questionOfAWait() throws {
-        guard case .failed(let failure) = Grade.Result(.tookTooLong, Limits(), "") else {
-            Issue.record("a wait without end is a failure")
-            return
-        }
+        let result = Grade.Result(.tookTooLong, Limits(), "")
+        let failure = try #require(Grade(Exercise.all[4], result).failure)
         let requirement = try #require(Exercise.all[4].requirements.first)
         #expect(requirement.question(for: failure)?.contains("loop") == false)
     }
 
     @Test("a crash is reported with an interleaving")
     func crash() throws {
-        let grade = try grade(
-            replacing: "    private func observe(_ handler: @escaping Handler) {\n",
-            by: """
-                    private let door = NSLock()
-                    private var inside = 0
-
-                    private func observe(_ handler: @escaping Handler) {
-                        door.withLock { inside += 1 }
-                        door.withLock { if inside > 1 { fatalError("two at once") } }
-                        door.withLock { inside -= 1 }
-
-                """)
-        guard case .failed(let failure) = grade.result else {
-            Issue.record("it was graded as \(grade.rejection)")
-            return
-        }
+        let grade = try grade(AnswerFile.crashing(), Exercise.all[4])
+        let failure = try #require(grade.failure, "\(grade.rejection)")
         #expect(grade.rejection == "E05.4 crash")
         #expect(failure.detail.contains("two at once"))
         #expect(try #require(failure.failing) < #require(failure.explored))
@@ -418,12 +370,9 @@ struct GraderTests {
             ("07/OneOrderForEachKind.swift", "where is it stored which one was registered first"),
         ])
     func question(path: String, words: String) throws {
-        let answer = try #require(AnswerFile.wrong.first { $0.path == path })
+        let answer = try AnswerFile.named(path)
         let grade = try answer.grade()
-        guard case .failed(let failure) = grade.result else {
-            Issue.record("it was graded as \(grade.rejection)")
-            return
-        }
+        let failure = try #require(grade.failure, "\(grade.rejection)")
         let requirement = try #require(grade.unmet.flatMap(answer.exercise.requirement))
         let question = try #require(requirement.question(for: failure))
         #expect(question.contains(words), "\(grade.rejection): \(question)")
@@ -446,17 +395,13 @@ struct GraderTests {
     private func remarks(
         on name: String, replacing edits: [(String, String)] = []
     ) throws -> [String] {
-        let answer = try #require(AnswerFile.right.first { $0.path == "14/\(name).swift" })
+        let answer = try AnswerFile.named("14/\(name).swift")
         var lines = answer.source
         for (text, other) in edits {
             try #require(lines.contains(text))
             lines = lines.replacing(text, with: other)
         }
-        let file = FileManager.default.temporaryDirectory
-            .appending(path: "weak-\(UUID().uuidString).swift")
-        defer { try? FileManager.default.removeItem(at: file) }
-        try lines.write(to: file, atomically: true, encoding: .utf8)
-        let grade = Grader.here.grade(answer.exercise, file)
+        let grade = try grade(lines, answer.exercise)
         #expect(grade.isPassed, "\(grade.rejection): \(grade.explanation)")
         return grade.met.flatMap(\.remarks)
     }

@@ -31,11 +31,8 @@ struct VariantTests {
         let report = try #require(answer.source.firstMatch(of: #/public enum BugReport[^}]*}/#)).0
         let stub = exercise.stub(variant: variant)
         let original = try #require(stub.firstMatch(of: #/public enum BugReport[^}]*}/#)).0
-        let file = FileManager.default.temporaryDirectory
-            .appending(path: "Variant\(variant)-\(UUID().uuidString).swift")
-        defer { try? FileManager.default.removeItem(at: file) }
-        try stub.replacing(original, with: report)
-            .write(to: file, atomically: true, encoding: .utf8)
+        let folder = try TemporaryFolder()
+        let file = try folder.write(stub.replacing(original, with: report), to: "Variant.swift")
         let grade = Grader.here.grade(exercise, file)
         #expect(grade.rejection == "E12.5 \(reason)", "\(grade.explanation)")
         #expect(grade.met.contains { $0.id == "E12.1" })
