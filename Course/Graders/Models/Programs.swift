@@ -22,7 +22,7 @@ struct Programs {
 
     /// The limits. None of them is a time.
     static let interleavingsOfOne = 4_000
-    static let interleavingsOfAll = 40_000
+    static let interleavingsOfAll = 20_000
 
     /// How many interleavings the next program may have. No program goes without, however many the
     /// earlier ones have used.
