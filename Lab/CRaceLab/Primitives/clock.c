@@ -109,6 +109,18 @@ bool rl_has_come(clockid_t clock, const struct timespec *moment) {
     return moment->tv_nsec <= now.tv_nsec;
 }
 
+struct timespec rl_real_moment(clockid_t clock, const struct timespec *moment) {
+    struct timespec now;
+    const bool is_valid = moment->tv_nsec >= 0 && moment->tv_nsec < BILLION;
+    if (!rl_runs_scenario() || !is_valid || clock_gettime(clock, &now) != 0) return *moment;
+    struct timespec shown = base_of(clock, now);
+    add(&shown, rl_time_passed());
+    const int64_t rest =
+        (moment->tv_sec - shown.tv_sec) * BILLION + moment->tv_nsec - shown.tv_nsec;
+    if (rest > 0) add(&now, (uint64_t)rest);
+    return now;
+}
+
 time_t time(time_t *stored) {
     struct timespec now = {.tv_sec = REAL(time)(NULL)};
     rl_shows_still_time(CLOCK_REALTIME, &now, RL_CALLER.pc);
@@ -231,6 +243,14 @@ bool rl_has_passed(uint64_t time) {
     if (time == NOW) return true;
     bool is_time_of_day = (int64_t)time < 0;
     return is_time_of_day ? (int64_t)time >= (int64_t)still_walltime() : time <= still_time();
+}
+
+uint64_t rl_real_time(uint64_t time) {
+    if (!rl_runs_scenario() || time == FOREVER) return time;
+    if (rl_has_passed(time)) return NOW;
+    const bool is_time_of_day = (int64_t)time < 0;
+    const uint64_t rest = is_time_of_day ? still_walltime() - time : time - still_time();
+    return REAL(dispatch_time)(NOW, (int64_t)rest);
 }
 
 #endif

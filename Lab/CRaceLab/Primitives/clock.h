@@ -9,6 +9,10 @@
 /// If the code under test reads a clock, replaces the time that it shows by one that stands still.
 bool rl_shows_still_time(clockid_t clock, struct timespec *time, uintptr_t caller);
 
+/// When a moment really comes that the code under test has computed from a clock which stands still.
+/// Between the runs, waits really wait.
+struct timespec rl_real_moment(clockid_t clock, const struct timespec *moment);
+
 /// Whether a deadline has passed.
 bool rl_has_come(clockid_t clock, const struct timespec *moment);
 

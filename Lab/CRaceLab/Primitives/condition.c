@@ -174,9 +174,9 @@ int pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attri
 /// In a condition: its clock is the monotonic one.
 enum { HAS_MONOTONIC_CLOCK = 2 };
 
-static bool is_over(const pthread_cond_t *condition, const struct timespec *until) {
+static clockid_t clock_of(const pthread_cond_t *condition) {
     const bool is_monotonic = condition->__data.__wrefs & HAS_MONOTONIC_CLOCK;
-    return until && rl_has_come(is_monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME, until);
+    return is_monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME;
 }
 
 /// A wait is two steps: the first atomically releases the lock and falls asleep; the second, after
@@ -185,7 +185,7 @@ static int sleep_on(pthread_cond_t *condition, pthread_mutex_t *mutex, const str
                     rl_place place) {
     rl_is_used_as_lock(mutex, place);
     rl_point(&fall_asleep_on, condition, place);
-    const bool sleeps = !is_over(condition, until);
+    const bool sleeps = !until || !rl_has_come(clock_of(condition), until);
     if (sleeps) fall_asleep(condition);
     if (rl_is_free(mutex)) {
         rl_is_misused(RL_WAITED_WITHOUT_LOCK, place);
@@ -224,7 +224,10 @@ int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
     if (rl_is_observing) rl_observer_gives_up();
     IS_LISTENED_TO_ON(condition, place);
     if (!is_listened_to && has_done_work_instead(mutex)) return 0;
-    if (!is_listened_to) return REAL(pthread_cond_timedwait)(condition, mutex, until);
+    if (!is_listened_to) {
+        const struct timespec really = rl_real_moment(clock_of(condition), until);
+        return REAL(pthread_cond_timedwait)(condition, mutex, &really);
+    }
     return sleep_on(condition, mutex, until, place);
 }
 

@@ -32,6 +32,8 @@ typedef struct {
 
 /// Whether a deadline has passed.
 bool rl_has_passed(uint64_t time);
+/// When a time really comes that the code under test has computed from a clock which stands still.
+uint64_t rl_real_time(uint64_t time);
 
 // queue.c
 

@@ -104,13 +104,19 @@ static int wait_until_moment(sem_t *semaphore, clockid_t clock, const struct tim
 
 int sem_timedwait(sem_t *semaphore, const struct timespec *until) {
     const rl_place place = RL_CALLER;
-    if (!is_by_program(semaphore, place)) return REAL(sem_timedwait)(semaphore, until);
+    if (!is_by_program(semaphore, place)) {
+        const struct timespec really = rl_real_moment(CLOCK_REALTIME, until);
+        return REAL(sem_timedwait)(semaphore, &really);
+    }
     return wait_until_moment(semaphore, CLOCK_REALTIME, until, place);
 }
 
 int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until) {
     const rl_place place = RL_CALLER;
-    if (!is_by_program(semaphore, place)) return REAL(sem_clockwait)(semaphore, clock, until);
+    if (!is_by_program(semaphore, place)) {
+        const struct timespec really = rl_real_moment(clock, until);
+        return REAL(sem_clockwait)(semaphore, clock, &really);
+    }
     return wait_until_moment(semaphore, clock, until, place);
 }
 

@@ -131,7 +131,7 @@ static intptr_t wait_between_runs(dispatch_object semaphore, uint64_t timeout) {
         if (REAL(dispatch_semaphore_wait)(semaphore, NOW) == 0) return 0;
         if (!rl_do_waiting_work()) break;
     }
-    return REAL(dispatch_semaphore_wait)(semaphore, timeout);
+    return REAL(dispatch_semaphore_wait)(semaphore, rl_real_time(timeout));
 }
 
 intptr_t dispatch_semaphore_wait(dispatch_object semaphore, uint64_t timeout) {

@@ -106,6 +106,23 @@
                     }
                     scenario.outcome { "\(answers == [EDEADLK, EDEADLK])" }
                 },
+                KnownProgram("waits of the setup that time out are short after a long sleep") {
+                    scenario in
+                    let (posix, shared) = (Posix(), Shared())
+                    sleep(3600)
+                    _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(1))
+                    _ = DispatchSemaphore(value: 0).wait(wallTimeout: .now() + .milliseconds(1))
+                    let condition = NSCondition()
+                    _ = condition.withLock { condition.wait(until: Date() + 0.001) }
+                    var end = timespec(tv_sec: time(nil), tv_nsec: 1_000_000)
+                    sem_wait(posix.semaphore)
+                    sem_timedwait(posix.semaphore, &end)
+                    scenario.threads("first", "second") {
+                        pthread_mutex_lock(posix.mutex)
+                        shared.value += 1
+                        pthread_mutex_unlock(posix.mutex)
+                    }
+                },
                 KnownProgram(
                     "an attempt fails before a wait releases the lock",
                     outcomes: ["taken", "refused"], everyOrder: true
