@@ -109,10 +109,14 @@ bool rl_has_come(clockid_t clock, const struct timespec *moment) {
     return moment->tv_nsec <= now.tv_nsec;
 }
 
+/// Whether the code under test sets up a scenario or judges a run: then it really waits. During a
+/// run only libraries do, with deadlines of their own.
+static bool really_waits(void) { return rl_runs_scenario() && rl_is_between_runs_here(); }
+
 struct timespec rl_real_moment(clockid_t clock, const struct timespec *moment) {
     struct timespec now;
     const bool is_valid = moment->tv_nsec >= 0 && moment->tv_nsec < BILLION;
-    if (!rl_runs_scenario() || !is_valid || clock_gettime(clock, &now) != 0) return *moment;
+    if (!really_waits() || !is_valid || clock_gettime(clock, &now) != 0) return *moment;
     struct timespec shown = base_of(clock, now);
     add(&shown, rl_time_passed());
     const int64_t rest =
@@ -246,7 +250,7 @@ bool rl_has_passed(uint64_t time) {
 }
 
 uint64_t rl_real_time(uint64_t time) {
-    if (!rl_runs_scenario() || time == FOREVER) return time;
+    if (!really_waits() || time == FOREVER) return time;
     if (rl_has_passed(time)) return NOW;
     const bool is_time_of_day = (int64_t)time < 0;
     const uint64_t rest = is_time_of_day ? still_walltime() - time : time - still_time();

@@ -8,8 +8,8 @@
 // is over. So the address of a recent block is replaced by the block's age: how many blocks were
 // allocated after it.
 //
-// The state of a task is also in its own memory; where it yields, only there. Where it yields it
-// holds no actor, and no lock that other threads could wait for.
+// The state of a task is also in its own memory; where it yields, only there: then it holds no actor,
+// and no lock that other threads could wait for.
 
 #include "Search/spinning.h"
 
@@ -340,6 +340,7 @@ static void is_redundant(thread *t) {
 /// Returns whether the thread may be in the same loop as before: it has been at this point, or does
 /// nothing here that lasts.
 static bool look_for_spinning(thread *t, uintptr_t stack, const uint64_t *registers) {
+    // Where a task comes to an actor it is compared, as it may do that in each round.
     if (is_way_of_task(t, t->kind) && !(t->is_task && t->kind == RL_ARRIVE)) return true;
     if (!may_spin(t)) {
         lab.looks_in_vain = false;

@@ -25,6 +25,7 @@ extension rl_run {
             ? .uncontrolled(what: what, place: place) : .notObserved(family: what, place: place)
     }
 
+    /// The place of the last step.
     var lastPlace: String {
         let pc = UInt(allSteps.last?.pc ?? 0)
         return Exploration.Site.name(Symbols.sites(of: [pc])[pc])
