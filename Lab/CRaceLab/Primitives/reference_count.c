@@ -44,7 +44,9 @@ HIDDEN void *rl_retain(void *object) {
 // Some values are not objects and must not be retained, such as string literals: they are negative.
 // The runtime of Swift 6.2 passes them as they are. That of Swift 6.3 clears the bits that mark
 // them before it calls through the pointer. Then the original argument is still in the first
-// register that a called function preserves, and equals the argument but for those bits.
+// register that a called function preserves, and equals the argument but for those bits. (With
+// Swift 6.2 that register belongs to the caller, which may keep such bits of its own there.)
+HIDDEN bool rl_arguments_are_whole;
 HIDDEN _Atomic int rl_immortals;
 extern void rl_retain_if_mortal(void) __attribute__((visibility("hidden")));
 // clang-format off
@@ -58,7 +60,10 @@ __asm__(
 #if defined(__x86_64__)
     "    movq %rdi, %rax\n"
     "    testq %rdi, %rdi\n"
-    "    jle 2f\n"
+    "    je 2f\n"
+    "    js 3f\n"
+    "    cmpb $0, rl_arguments_are_whole(%rip)\n"
+    "    jne rl_retain\n"
     "    testq %rbx, %rbx\n"
     "    jg 1f\n"
     "    xorq %rbx, %rax\n"
@@ -70,11 +75,15 @@ __asm__(
     "    jae rl_retain\n"
     "    movq %rbx, %rax\n"
     "    ret\n"
+    "3:  movb $1, rl_arguments_are_whole(%rip)\n"
     "2:  lock incl rl_immortals(%rip)\n"
     "    ret\n"
 #else
-    "    cmp x0, #0\n"
-    "    b.le 2f\n"
+    "    cbz x0, 2f\n"
+    "    adrp x16, rl_arguments_are_whole\n"
+    "    tbnz x0, #63, 7f\n"
+    "    ldrb w17, [x16, :lo12:rl_arguments_are_whole]\n"
+    "    cbnz w17, 6f\n"
     "    cmp x19, #0\n"
     "    b.gt 1f\n"
     "    eor x16, x19, x0\n"
@@ -82,9 +91,12 @@ __asm__(
     "    cbz x16, 3f\n"
     "1:  cmp x0, #4096\n"
     "    b.lo 5f\n"
-    "    b rl_retain\n"
+    "6:  b rl_retain\n"
     "5:  mov x0, x19\n"
     "    ret\n"
+    "7:  mov w17, #1\n"
+    "    strb w17, [x16, :lo12:rl_arguments_are_whole]\n"
+    "    b 2f\n"
     "3:  mov x0, x19\n"
     "2:  adrp x16, rl_immortals\n"
     "    add x16, x16, :lo12:rl_immortals\n"

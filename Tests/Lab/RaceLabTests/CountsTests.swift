@@ -217,6 +217,20 @@ struct CountsTests {
         #expect(exploration.findings.map(\.kind) == [.crash], "\(exploration.text())")
     }
 
+    /// A library may keep a mark in an upper bit of the reference that it retains.
+    @Test("references with marks are retained, and values that are no objects are not")
+    func marked() {
+        let exploration = explore(options: .isolated) { scenario in
+            let log = Scenario.Log<String>()
+            scenario.thread("replaces") {
+                log.append("after 0.5 seconds".replacing(/after \d+\.\d+/, with: "later"))
+            }
+            scenario.outcome { log.entries.joined() }
+        }
+        #expect(exploration.survives, "\(exploration.text())")
+        #expect(exploration.outcomes.keys.map { $0 } == ["later seconds"])
+    }
+
     @Test("each interleaving is visited once, although the exploration starts over")
     func visited() throws {
         let exploration = explore { scenario in
