@@ -79,7 +79,12 @@ dispatch_object rl_group_of_work_item(void *block);
 /// Whether the group belongs to the item that this thread is running.
 bool rl_is_of_item_in_hand(dispatch_object group);
 
-enum { IS_CANCELED = 1, IS_PERFORMED = 2, HAS_BEGUN = 4 };
+/// Whether the group belongs to an item that a thread of the lab has made in this run.
+bool rl_is_group_of_item(dispatch_object group);
+/// Called for a new group, whose address may be that of such a group.
+void rl_is_of_no_item(dispatch_object group);
+
+enum { IS_CANCELED = 1, IS_PERFORMED = 2, HAS_BEGUN = 4, IS_MADE = 8 };
 /// Records what happened to the work item with this group. Returns whether it had happened before.
 bool rl_note_on_item(dispatch_object group, int note, rl_place place);
 

@@ -92,10 +92,21 @@ void rl_call_block(void *context) {
     ((block *)context)->invoke(context);
 }
 
+static const void *notes_on(dispatch_object group) { return (const char *)group + 1; }
+
+bool rl_is_group_of_item(dispatch_object group) {
+    const void *notes = notes_on(group);
+    return rl_is_counted(notes) && (rl_unfinished(notes) & IS_MADE);
+}
+
+void rl_is_of_no_item(dispatch_object group) {
+    if (rl_is_counted(notes_on(group))) rl_count_unfinished(notes_on(group), 0);
+}
+
 // The lab cannot see where `perform()` checks whether the item has been cancelled.
 bool rl_note_on_item(dispatch_object group, int note, rl_place place) {
     const int both = IS_CANCELED | IS_PERFORMED;
-    const void *notes = (const char *)group + 1;
+    const void *notes = notes_on(group);
     const int64_t before = rl_is_counted(notes) ? rl_unfinished(notes) : 0;
     rl_count_unfinished(notes, before | note);
     if (((before | note) & both) == both)
@@ -111,7 +122,9 @@ bool rl_is_of_item_in_hand(dispatch_object group) {
 
 static void *made(void *block) {
     const work_item *item = block ? work_item_of(block) : NULL;
-    if (item) rl_made(item->group);
+    if (!item) return block;
+    rl_made(item->group);
+    if (rl_is_of_lab()) rl_count_unfinished(notes_on(item->group), IS_MADE);
     return block;
 }
 

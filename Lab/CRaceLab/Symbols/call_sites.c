@@ -327,7 +327,10 @@ const char *rl_library_between(rl_place *place) {
     rl_ignore();
     _Unwind_Backtrace(look_behind, &e);
     rl_attend();
-    if (e.is_found) *place = e.found;
+    if (e.is_found)
+        *place = e.found;
+    else if (place->stack)
+        rl_is_below_program(place);
     return e.library;
 }
 

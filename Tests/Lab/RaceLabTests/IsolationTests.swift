@@ -85,7 +85,7 @@ struct IsolationTests {
             { slot in
                 let memory = malloc(64)!
                 slot.value = Int(memory.load(as: UInt8.self))
-                free(memory + 16)
+                free(memory + 8)  // Memory is aligned to 16 bytes.
             }
         ),
     ]

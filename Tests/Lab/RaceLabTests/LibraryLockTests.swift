@@ -21,6 +21,13 @@
             var value = 0
         }
 
+        /// The encoder of Swift 6.2 reads how to format without the lock under which that is changed.
+        #if compiler(>=6.3)
+            private static let sizes: Set<String> = ["3", "7"]
+        #else
+            private static let sizes: Set<String> = ["3"]
+        #endif
+
         private static let programs = [
             KnownProgram(
                 "an observer of a property is registered after the property was read",
@@ -53,7 +60,7 @@
                 scenario.outcome { seen.entries.joined(separator: ", ") }
             },
             KnownProgram(
-                "an encoder is changed before or after it encodes", outcomes: ["3", "7"],
+                "an encoder is changed before or after it encodes", outcomes: sizes,
                 everyOrder: true
             ) { scenario in
                 let (encoder, size) = (JSONEncoder(), Kept())
