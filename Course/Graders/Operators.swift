@@ -91,8 +91,8 @@ func withoutMainQueue(_ run: () -> Fault?) -> Fault? {
     return run().map { MainQueueThatNeverRuns.count == before ? $0 : MainQueueThatNeverRuns.fault }
 }
 
-/// Replaces the main queue where an answer names no dispatcher (see `Adapters/MainQueue.swift`).
-/// Counts the functions that it receives, and runs none.
+/// Replaces the main queue where an answer names no dispatcher: see `Adapters`. Counts the functions
+/// that it receives, and runs none.
 public struct MainQueueThatNeverRuns: Dispatcher {
     private static let received = TakingTurns(0)
 
@@ -109,8 +109,8 @@ public struct MainQueueThatNeverRuns: Dispatcher {
     }
 }
 
-/// Lives as long as a handler that an answer has registered (see `Adapters/Race.swift`), so that a
-/// test can see which promises have handlers left.
+/// Lives as long as a handler that an answer has registered (see `Adapters`), so that a test can see
+/// which promises have handlers left.
 public final class HandlerOfAnAnswer: Sendable {
     private static let counts = Mutex<[ObjectIdentifier: Int]>([:])
 

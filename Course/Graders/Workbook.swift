@@ -41,8 +41,8 @@ extension Exercise {
     public var stub: URL { Workbook.graders.appending(path: "Stubs/\(name).swift") }
 
     var adapterFiles: [URL] {
-        (adapters + ["AnswerForGrading"]).map {
-            Workbook.graders.appending(path: "Adapters/\($0).swift")
+        (adapters + ["Answer"]).map {
+            Workbook.graders.appending(path: "Adapters/\($0)+Grading.swift")
         }
     }
 

@@ -1,6 +1,6 @@
 import Graders
 
-// Compiled together with `Promise.swift` and an answer whose `then` flattens.
+// Compiled together with `Promise+Grading.swift` and an answer whose `then` flattens.
 
 func hold<Value>(_ promise: AWPromise<Value>) -> Graders.Handle<Value> {
     FlatteningPromiseForGrading(promise)

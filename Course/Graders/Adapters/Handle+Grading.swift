@@ -30,7 +30,7 @@ class PromiseForGrading<Value>: Graders.Handle<Value> {
     }
 }
 
-extension PromiseAnswer {
+extension Graders.PromiseAnswer {
     func handle<Value>(_ block: Graders.Pending<Value>.Block) -> Graders.Handle<Value> {
         hold(AWPromise<Value> { block($0, $1) })
     }

@@ -33,7 +33,7 @@ extension AWPromise {
     }
 }
 
-final class AnswerForGrading: RaceAnswer {
+final class AnswerForGrading: Graders.RaceAnswer {
     func first<Value: Sendable>(of promises: [AWPromise<Value>]) -> AWPromise<Value> {
         winner(of: promises)
     }

@@ -25,7 +25,7 @@ final class PairForGrading: CancellationPair, @unchecked Sendable {
     }
 }
 
-final class AnswerForGrading: CancellationAnswer {
+final class AnswerForGrading: Graders.CancellationAnswer {
     func pair() -> any CancellationPair {
         let source = CancelSource()
         return PairForGrading(source, source.token)

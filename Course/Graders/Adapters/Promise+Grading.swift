@@ -4,7 +4,7 @@ import SharedSuite
 // Compiled together with an answer that is a promise class; and again, under another name, with the
 // original promise of exercise 12.
 
-extension AWPromise: PromiseUnderTest where Value == Int {
+extension AWPromise: SharedSuite.PromiseUnderTest where Value == Int {
     public static func working(
         _ work: (@escaping (Int) -> Void, @escaping (any Error) -> Void) -> Void
     ) -> AWPromise<Int> {

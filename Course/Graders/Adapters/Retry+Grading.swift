@@ -3,7 +3,7 @@ import PromiseOperators
 
 // Compiled together with an answer to exercise 10.
 
-final class AnswerForGrading: RetryAnswer {
+final class AnswerForGrading: Graders.RetryAnswer {
     func again<Value: Sendable>(
         _ attempts: Int, _ clock: any PromiseClock,
         delay: @escaping @Sendable (Int) -> Duration,
