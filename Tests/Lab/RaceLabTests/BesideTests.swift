@@ -444,6 +444,11 @@
                 }
             },
             Program("another wait", "inconclusive") { _, _ in _ = poll(nil, 0, 1500) },
+            Program("a loop that waits and counts", "inconclusive") { shared, isFirst in
+                if !isFirst { return shared.word.store(1, ordering: .sequentiallyConsistent) }
+                var rounds = 0
+                while shared.word.load(ordering: .sequentiallyConsistent) == 0 { rounds += 1 }
+            },
         ]
 
         private static func result(_ exploration: Exploration) -> String {
