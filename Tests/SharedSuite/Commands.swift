@@ -8,6 +8,12 @@ package enum Commands {
         package let output: String
         package let errors: String
 
+        /// What it wrote on standard error, without the progress of a command that takes longer than a
+        /// second.
+        package var complaints: [String] {
+            errors.split(separator: "\n").filter { !$0.hasPrefix("… ") }.map(String.init)
+        }
+
         /// The lines of its output, without parts that differ from run to run. (Swift Testing
         /// reports on standard error.)
         package var lines: [String] {

@@ -35,7 +35,7 @@ struct CompareTests {
     func replays() throws {
         let result = try Commands.promiseLab(
             ["compare", "PromiseKitStyle", "Stage3ThreadSafe", "R06"])
-        #expect(result.status == 0 && result.errors == "")
+        #expect(result.status == 0 && result.complaints.isEmpty)
         let halves = Self.halves(of: result.lines)
         let replays = result.lines.filter { $0.hasPrefix("replay: promise-lab ") }
         #expect(replays.count == 2)

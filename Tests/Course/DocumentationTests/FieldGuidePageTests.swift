@@ -30,7 +30,7 @@ struct FieldGuidePageTests {
         for design in Subject.all(.design).map(\.name) {
             for race in ["R01", "R06", "R09", "R10"] {
                 let result = try Commands.promiseLab(["show", race, "--design", design])
-                #expect(result.status == 0 && result.errors == "")
+                #expect(result.status == 0 && result.complaints.isEmpty)
                 #expect(result.lines.allSatisfy { $0.count <= 100 })
             }
         }
