@@ -4,6 +4,7 @@
 
 #ifndef RL_WITHOUT_HOOKS
 
+#include "Platform/recording.h"
 #include "Scheduler/early_end.h"
 #include "Scheduler/runs.h"
 
@@ -145,9 +146,11 @@ static bool stop(rl_status status, uint64_t seen) {
     memcpy(run.frames, seen_frames, sizeof run.frames);
     rl_dismiss_the_rest();
 #if defined(__linux__)
-    // If the thread runs forever, let it run only when the processor is idle.
+    // A thread that runs forever may run only when the processor is idle. Not so in a child process:
+    // it ends only once each of its threads has had a processor, which the parent waits for.
     struct sched_param parameter = {0};
-    sched_setscheduler((pid_t)lost->number, SCHED_IDLE, &parameter);
+    if (status == RL_SILENT && !rl_recording)
+        sched_setscheduler((pid_t)lost->number, SCHED_IDLE, &parameter);
 #endif
     for (const rl_service *s = rl_services; s; s = s->next)
         if (s->threads_have_ended) s->threads_have_ended(false);

@@ -41,6 +41,23 @@ struct BlockedEntryPointTests {
         expectNextExplorationWorks()
     }
 
+    #if os(Linux)
+        @Test("a blocked thread keeps its priority, or its process could not end on a busy machine")
+        func keepsPriority() {
+            let function = dlsym(nil, "gettid")
+            let gettid = unsafeBitCast(function, to: (@convention(c) () -> pid_t).self)
+            nonisolated(unsafe) var number: pid_t = 0
+            let exploration = explore { scenario in
+                scenario.thread("blocked") {
+                    number = gettid()
+                    Self.readFromPipe()
+                }
+            }
+            #expect(exploration.blocked?.thread == "blocked", "\(exploration.summary)")
+            #expect(sched_getscheduler(number) == SCHED_OTHER)
+        }
+    #endif
+
     @Test("a thread that another thread has started")
     func startedThread() {
         let exploration = explore { scenario in
