@@ -19,14 +19,15 @@ struct Forbidden: Sendable {
     private let kind: Kind
     private let parts: [Substring]
     private let why: String
-    /// The name as the source writes it.
+    /// The name as the source writes it: that of the type, for an initializer.
     private let shown: String
 
     private init(_ kind: Kind, _ text: String, as shown: String? = nil, _ why: String) {
         self.kind = kind
         parts = text.split { kind == .words ? $0 == " " : $0 == "." }
         self.why = why
-        self.shown = shown ?? (kind == .words ? parts.joined() : String(parts[parts.count - 1]))
+        let name = parts.last == "init" ? parts.dropLast().last! : parts[parts.count - 1]
+        self.shown = shown ?? (kind == .words ? parts.joined() : String(name))
     }
 
     // MARK: The lists
@@ -146,7 +147,7 @@ struct Forbidden: Sendable {
     ) -> String? {
         let used = names.map { UsedName($0) }.filter { !$0.path.contains(module[...]) }
         let found = (others + anywhere).filter { rule in used.contains(where: rule.isMeant) }
-            .map { rule in (line: source.lineOfUse(of: rule.shown), rule: rule) }
+            .map { (line: source.lineOfUse(of: $0.shown, in: $0.parts.dropLast().last), rule: $0) }
         // What is not written, as in `.now`, comes last.
         return found.min { $0.line ?? .max < $1.line ?? .max }
             .map { $0.rule.objection(line: $0.line) }
@@ -203,25 +204,32 @@ extension [SourceText.Word] {
 }
 
 extension SourceText {
-    /// Where a name is used and not declared; `nil` if it does not occur.
-    fileprivate func lineOfUse(of name: String) -> Int? {
+    /// Where a name is used and not declared; `nil` if it does not occur. If there is a place where
+    /// it follows that of its type, that place.
+    fileprivate func lineOfUse(of name: String, in type: Substring?) -> Int? {
         let places = words.indices.filter { words[$0].text == name }
-        let use = places.first { place in
-            let before = place > 0 ? words[place - 1].text : ""
-            let next = place + 1 < words.count ? words[place + 1].text : ""
-            return before == "." || before != "func" && ["(", "<", "{", "."].contains(next)
+        let member = places.first { place in
+            place > 1 && type.map { words.stand([$0, "."], at: place - 2) } ?? false
         }
+        let use =
+            member
+            ?? places.first { place in
+                let before = place > 0 ? words[place - 1].text : ""
+                let next = place + 1 < words.count ? words[place + 1].text : ""
+                return before == "." || before != "func" && ["(", "<", "{", "."].contains(next)
+            }
         return (use ?? places.first).map { words[$0].line }
     }
 
-    /// Where the source keeps values behind a pointer; `nil` if it does not. The lab does not see
-    /// every access to them, so such an answer cannot pass. One that fails has failed.
+    /// Where the source keeps values behind a pointer or in a container of Foundation; `nil` if it
+    /// does not. The lab does not see every access to them, so such an answer cannot pass. One that
+    /// fails has failed.
     ///
     /// Locks of the system need an address that stays the same, and the lab sees their calls.
     var blindSpot: String? {
         let place = words.indices.first { index in
             let name = words[index].text
-            guard pointers.contains(name) || name.hasPrefix("withUnsafeMutable") else {
+            guard hiding.contains(name) || name.hasPrefix("withUnsafeMutable") else {
                 return words.stand(["unowned", "(", "unsafe"], at: index)
             }
             return !locks.contains { words.stand([name[...], "<", $0], at: index) }
@@ -229,14 +237,17 @@ extension SourceText {
         return place.map {
             let name = words[$0].text == "unowned" ? "unowned(unsafe)" : words[$0].text
             return "line \(words[$0].line) uses '\(name)': the lab does not see every access to "
-                + "what is behind it, so it cannot say that the answer is right"
+                + "the values in it, so it cannot say that the answer is right"
         }
     }
 }
 
-/// The pointers through which a source can write.
-private let pointers: Set = [
+/// The pointers through which a source can write, and objects of Foundation that contain values.
+private let hiding: Set = [
     "UnsafeMutablePointer", "UnsafeMutableRawPointer", "UnsafeMutableBufferPointer",
     "UnsafeMutableRawBufferPointer", "ManagedBuffer", "ManagedBufferPointer", "malloc", "calloc",
+    "NSMutableArray", "NSMutableDictionary", "NSMutableSet", "NSMutableOrderedSet", "NSMutableData",
+    "NSMutableString", "NSMutableAttributedString", "NSMutableIndexSet", "NSCountedSet",
+    "NSMapTable", "NSHashTable", "NSPointerArray", "Progress",
 ]
 private let locks: [Substring] = ["pthread_mutex_t", "pthread_rwlock_t", "pthread_cond_t", "sem_t"]

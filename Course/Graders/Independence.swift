@@ -56,11 +56,7 @@ struct Independence {
             return verdict(withMany) { $0.thread == standingStill }
         } catch {
             if case .inconclusive(let reason) = error { return .fails(Failure(reason)) }
-            return .fails(
-                Failure(
-                    reason: "not deterministic",
-                    detail: "the same calls took other steps when they were made again: something "
-                        + "outlives the objects that were made for them"))
+            return .fails(.doesNotRecur())
         }
     }
 

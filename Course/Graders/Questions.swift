@@ -3,6 +3,8 @@ extension Requirement {
     /// for; an answer may fail differently.
     public func question(for failure: Failure) -> String? {
         if let question = failure.question { return question }
+        // Without a table, no line is known at which it has crashed.
+        if failure.reason == "crash", failure.table == nil, !hasPrograms { return question }
         if Requirement.questions.keys.contains(failure.reason) {
             return Requirement.questions[failure.reason] ?? nil
         }

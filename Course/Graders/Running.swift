@@ -249,6 +249,15 @@ extension Failure {
     /// not control, or too many threads. It may be correct, so it is not graded.
     static let notControlled = "not controlled"
 
+    /// - Parameter program: the one that has failed, and does not when it is explored again.
+    static func doesNotRecur(in program: Int? = nil) -> Failure {
+        Failure(
+            reason: "not deterministic",
+            detail: "the same calls took other steps when they were made again: something "
+                + "outlives the objects that were made for them",
+            program: program)
+    }
+
     /// `nil` if nothing failed.
     init?(ofOneThread exploration: Exploration) {
         switch exploration.inconclusive {

@@ -147,8 +147,19 @@ struct Workshop {
             }.joined(separator: "\n")
         }
         let missing = exercise.adapterFiles.flatMap { misfits(in: lines, with: $0) }
-        if missing.isEmpty { return said.contains(answer.path) ? said : nil }
+        if missing.isEmpty { return crash(in: said, of: answer) }
         return missingType(in: answer) ?? missing.prefix(3).joined(separator: "\n")
+    }
+
+    /// What the compiler says if it crashes while it compiles the answer: the last place that it
+    /// names; `nil` if it does not name the answer.
+    private func crash(in said: String, of answer: URL) -> String? {
+        guard let line = said.components(separatedBy: "\(answer.path):").dropFirst().last else {
+            return said.contains(answer.path)
+                ? "\(answer.lastPathComponent): the compiler crashes" : nil
+        }
+        return "\(answer.lastPathComponent):\(line.prefix(while: \.isNumber)): the compiler crashes "
+            + "here, which is its own fault; write this differently"
     }
 
     /// A type of the stub that the answer does not declare as the stub does. The compiler's

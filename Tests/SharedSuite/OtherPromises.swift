@@ -43,8 +43,8 @@ extension Race {
 /// The stored properties of a promise, as columns of a table. Leaves out locks and queues, and shows
 /// only the length of a list and the presence of a closure. If a `Mutex` hides all of them, shows the
 /// result.
-public func storedFields(
-    of object: AnyObject, _ result: Result<Int, any Error>?
+public func storedFields<Value>(
+    of object: AnyObject, _ result: Result<Value, any Error>?
 ) -> [(title: String, value: String)] {
     let fields = storedFields(of: object)
     return fields.isEmpty ? [("result", describe(result))] : fields

@@ -183,7 +183,7 @@ struct Stored {
 }
 
 /// An outcome in two words.
-func describe(_ outcome: Result<Int, any Error>?) -> String {
+func describe<Value>(_ outcome: Result<Value, any Error>?) -> String {
     switch outcome {
     case nil: "pending"
     case .success(let value): "fulfilled \(value)"

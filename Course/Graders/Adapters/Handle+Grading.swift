@@ -25,8 +25,7 @@ class PromiseForGrading<Value>: Graders.Handle<Value> {
     }
 
     override var fields: [(title: String, value: String)] {
-        let result = promise.result.map { $0.map { _ in 0 } }
-        return storedFields(of: promise, result)
+        storedFields(of: promise, promise.result)
     }
 }
 

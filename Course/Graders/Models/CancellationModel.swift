@@ -247,6 +247,9 @@ enum CancellationPrograms {
                 Program(begun + [.release, .withdraw(0)]),
             ]
         }
+        for begun in [[], [Operation.cancel]] {
+            programs.append(Program(begun + [.releaseSource, .read(7), .observe(1), .read(6)]))
+        }
         return programs
     }()
 

@@ -152,7 +152,11 @@ enum OperatorPrograms {
         for ending in settling([0]) + [[.advance(second)]] {
             all.append(Program([.call(.limit(0, second), inside: inside)] + ending))
         }
-        return all + [Program([.call(.limit(0, .seconds(-1))), .advance(.zero)])]
+        all.append(Program([.call(.limit(0, .seconds(-1))), .advance(.zero)]))
+        for limit in [Duration.seconds(-1), .nanoseconds(-1)] {
+            all += settling([0]).map { Program($0 + [.call(.limit(0, limit)), .advance(.zero)]) }
+        }
+        return all
     }()
 
     /// The last of very many promises wins.

@@ -96,7 +96,9 @@ extension Requirement {
             }
             explored += exploration.explored
             if exploration.inconclusive != nil || exploration.failing > 0 {
-                return verdict(of: number, programs, isolated: false)
+                let again = verdict(of: number, programs, isolated: false)
+                if case .fails = again { return again }
+                return .fails(.doesNotRecur(in: number))
             }
             if exploration.coverage != .all { isComplete = false }
             schedules.append(exploration.passingSchedule)

@@ -1,6 +1,7 @@
 // The clocks. For the code under test, time stands still; see State/inputs.c.
 
 #include "Primitives/clock.h"
+#include "Platform/stack.h"
 #include "Primitives/dispatch.h"
 #include "Primitives/families.h"
 #include "Scheduler/points.h"
@@ -148,6 +149,8 @@ static bool takes_no_time(uint64_t nanoseconds, uintptr_t caller) {
     const bool is_in_scenario = rl_runs_scenario();
     if (is_in_scenario) comes_from(caller);
     if (is_in_scenario) rl_let_pass(nanoseconds);
+    // What it leaves on the stack differs in each round of a loop that sleeps.
+    if (is_in_scenario) rl_clean_stack();
     if (!is_in_scenario && !skips_sleeps) return false;
     if (!is_in_scenario) skipped += nanoseconds;
     sched_yield();
@@ -193,6 +196,14 @@ int usleep(useconds_t time) {
 
 unsigned sleep(unsigned seconds) {
     return takes_no_time((uint64_t)seconds * BILLION, RL_CALLER.pc) ? 0 : REAL(sleep)(seconds);
+}
+
+#define SLEEP_OF_FOUNDATION "$s10Foundation6ThreadC5sleep15forTimeIntervalySd_tFZ"
+
+/// `Thread.sleep(forTimeInterval:)` computes times, and leaves them on the stack.
+NAMED(SLEEP_OF_FOUNDATION, SWIFT_FUNCTION void rl_sleep(double seconds, SWIFT_SELF void *type)) {
+    REAL_AT(rl_sleep, SLEEP_OF_FOUNDATION)(seconds, type);
+    if (rl_is_of_lab()) rl_clean_stack();
 }
 
 // MARK: - The times of Dispatch

@@ -16,7 +16,7 @@
 
 #include <sys/mman.h>
 
-enum { MOST_LOOPS = 256, MOST_ROUNDS = 1000 };
+enum { MOST_LOOPS = 256, MOST_ROUNDS = 1000, MOST_CALLS = 32 };
 
 /// Two loops that wait by calling the same function have the same code address, but other callers.
 typedef struct {
@@ -44,6 +44,9 @@ static struct {
     thread *of;  // NULL: there is no trial
     loop_place at;
     uint32_t rounds;
+    uint32_t points;             // in the first round
+    uint64_t calls[MOST_CALLS];  // the other callers from which that round came to this address
+    uint32_t call_count;
     bool is_over;
 } trial;
 
@@ -66,18 +69,19 @@ void rl_forget_trial(void) {
     trial.is_over = has_too_many = false;
 }
 
-/// The place of the thread's next step. A task leaves no callers on the stack.
-static loop_place place_of(const thread *t) {
-    loop_place p = {.pc = t->pc};
-    if (!t->stack || !t->on) return p;
+uint64_t rl_callers_of(const thread *t) {
+    uint64_t callers = 0;
+    if (!t->stack || !t->on) return callers;
     worker *const deciding = me;
     me = t->on;
     rl_place caller = {t->pc, t->stack};
     while ((caller = rl_caller_of(caller)).pc)
-        p.callers = (p.callers ^ caller.pc) * 0x9E3779B97F4A7C15ull;
+        callers = (callers ^ caller.pc) * 0x9E3779B97F4A7C15ull;
     me = deciding;
-    return p;
+    return callers;
 }
+
+static loop_place place_of(const thread *t) { return (loop_place){t->pc, rl_callers_of(t)}; }
 
 static bool are_same(loop_place a, loop_place b) { return a.pc == b.pc && a.callers == b.callers; }
 
@@ -107,7 +111,7 @@ static void begin(thread *t, loop_place place) {
     if (has_too_many) return;
     trial.of = t;
     trial.at = place;
-    trial.rounds = 0;
+    trial.rounds = trial.points = trial.call_count = 0;
     ending->at[ending->count++] = place;
 }
 
@@ -129,6 +133,22 @@ static void consider(thread *t) {
     if (!has_been_tried(t, place)) begin(t, place);
 }
 
+static bool is_in_first_round(void) { return trial.rounds <= 1; }
+
+/// Whether the thread has left the loop: it comes to the same code from a caller that is not part of
+/// the first round. If there was no such round, the loop has ended at once, and the thread is in
+/// another one.
+static bool is_beyond(const thread *t) {
+    if (is_in_first_round() && ++trial.points > MOST_ROUNDS) return true;
+    if (t->pc != trial.at.pc || is_of_trial(t)) return false;
+    const uint64_t callers = rl_callers_of(t);
+    for (uint32_t i = 0; i < trial.call_count; i++)
+        if (trial.calls[i] == callers) return false;
+    if (!is_in_first_round() || trial.call_count == MOST_CALLS) return true;
+    trial.calls[trial.call_count++] = callers;
+    return false;
+}
+
 /// What is prescribed has to be repeated exactly.
 static bool can_begin(void) {
     const bool is_free = !lab.current || lab.step_count >= lab.current->length;
@@ -139,7 +159,7 @@ void rl_try_loop(thread *t, bool is_in_loop) {
     if (trial.is_over) return;
     if (!trial.of) {
         if (can_begin()) consider(t);
-    } else if (t == trial.of && (!is_in_loop || (t->pc == trial.at.pc && !is_of_trial(t)))) {
+    } else if (t == trial.of && (!is_in_loop || is_beyond(t))) {
         end(true);
     }
     if (t != trial.of) return;
@@ -161,8 +181,9 @@ rl_thread_set rl_only_in_trial(void) { return set_of((int)(trial.of - lab.thread
 bool rl_ends_trial(rl_thread_set enabled) {
     if (trial.is_over) return true;
     const bool is_stuck = !(enabled & rl_only_in_trial());
-    if (trial.of->finished || is_stuck || lab.step_count + 1 >= lab.scenario->max_steps)
-        end(trial.of->finished);
+    const bool is_too_long = lab.step_count + 1 >= lab.scenario->max_steps;
+    if (trial.of->finished || is_stuck || is_too_long)
+        end(trial.of->finished || (is_too_long && is_in_first_round()));
     return trial.is_over;
 }
 

@@ -7,6 +7,10 @@
 /// Called for a new run.
 void rl_forget_trial(void);
 
+/// Identifies the callers of the function that makes the thread's next step; 0: a task leaves none
+/// on the stack.
+uint64_t rl_callers_of(const thread *t);
+
 /// Whether the place of the thread's next step is in a loop that is known to end by itself.
 bool rl_ends_by_itself(const thread *t);
 

@@ -275,11 +275,15 @@ static bool may_spin(const thread *t) {
            t->kind == RL_SHARED_QUEUE_UP;
 }
 
-static size_t find_visit(const thread *t, uint8_t what) {
+/// Finds the visit to this point. `callers`: of the thread, if the visits to this point differ in
+/// that; otherwise 0.
+static size_t find_visit(const thread *t, uint8_t what, uint64_t *callers) {
     size_t at = 0;
-    for (; at < t->visit_count; at++) {
+    for (*callers = 0; at < t->visit_count; at++) {
         const visit *v = &t->visits[at];
-        if (v->address == t->address && v->pc == t->pc && v->what == what) break;
+        if (v->address != t->address || v->pc != t->pc || v->what != what) continue;
+        if (v->callers && !*callers) *callers = rl_callers_of(t);
+        if (v->callers == *callers || !v->callers) break;
     }
     return at;
 }
@@ -314,12 +318,13 @@ static bool has_come_to_actor(const thread *t, size_t at) {
     return false;
 }
 
-static void note_first_visit(thread *t, uint8_t what, const state *s) {
+static void note_first_visit(thread *t, uint8_t what, uint64_t callers, const state *s) {
     MAKE_ROOM(t->visits, t->visit_count, t->visit_capacity, 16);
     visit *v = &t->visits[t->visit_count++];
     *v = (visit){.address = t->address,
                  .pc = t->pc,
                  .what = what,
+                 .callers = callers,
                  .recent = t->block_count,
                  .block_count = t->block_count,
                  .least_held = t->locks_held,
@@ -349,10 +354,11 @@ static bool look_for_spinning(thread *t, uintptr_t stack, const uint64_t *regist
     const state s = state_now(t, stack, registers);
     // One library call may be several steps: an attempt, and then a wait.
     const uint8_t what = t->kind | (t->asleep ? 0x80 : 0);
-    const size_t at = find_visit(t, what);
+    uint64_t callers;
+    const size_t at = find_visit(t, what, &callers);
     if (at == t->visit_count) {
         lab.looks_in_vain = false;
-        note_first_visit(t, what, &s);
+        note_first_visit(t, what, callers, &s);
         return false;
     }
     visit now = t->visits[at];
@@ -361,6 +367,8 @@ static bool look_for_spinning(thread *t, uintptr_t stack, const uint64_t *regist
         change_since(t, at) != SOMETHING || t->chooses_value || now.old_reads != t->old_reads;
     const bool is_same = is_compared && is_as_before(&now, &s);
     if (!is_compared) keep_state(&now, &s);
+    // The same code may be called at two places of a round.
+    if (is_compared && !is_same && !now.callers) now.callers = rl_callers_of(t);
     t->repeats = is_same;
     const change seen = is_same ? change_since(t, at) : SOMETHING;
     if (t->is_task && t->kind != RL_YIELD) note_change_for_yields(t, &now);

@@ -111,6 +111,7 @@ typedef struct {
 typedef struct {
     uintptr_t address, pc;
     uint8_t what;              // the kind of the step, and whether the thread slept
+    uint64_t callers;          // see rl_callers_of; 0: any
     bool is_changed;           // another thread has changed the value since then …
     bool is_changed_for_good;  // … and not only by taking or releasing a lock
     uint32_t vain_rounds;      // iterations during which only such locks changed

@@ -247,7 +247,8 @@ enum SourceText {
         let lines = files.withLock { files in
             if let lines = files[path] { return lines }
             let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
-            let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+            // In a file of Windows, the end of a line is one character that consists of two.
+            let lines = text.split(omittingEmptySubsequences: false) { ["\n", "\r\n"].contains($0) }
                 .map(String.init)
             files[path] = lines
             return lines

@@ -1,6 +1,8 @@
 import Foundation
+import RaceLab
 import RaceLabTesting
 import SharedSuite
+import Synchronization
 import Testing
 
 @testable import Graders
@@ -285,16 +287,43 @@ struct GraderTests {
     }
 
     @Test(
-        "an answer that would pass with values behind a pointer is not graded, and one with a lock is",
+        "an answer that would pass with values where the lab does not look is not graded",
         arguments: [
             ("UnsafeMutablePointer<Int>.allocate(capacity: 1)", false),
             ("UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)", true),
+            ("NSMutableDictionary()", false), ("Progress()", false),
         ])
-    func behindPointers(memory: String, isGraded: Bool) throws {
+    func unseen(memory: String, isGraded: Bool) throws {
         let head = "    private func observe(_ handler: @escaping Handler) {\n"
         let grade = try grade(replacing: head, by: "    private let memory = \(memory)\n\(head)")
         #expect(grade.isPassed == isGraded, "\(grade.rejection)")
-        #expect(grade.obstacle?.contains("uses 'UnsafeMutablePointer'") != false)
+        let name = memory.prefix { $0.isLetter }
+        #expect(grade.obstacle?.contains("uses '\(name)'") != false)
+    }
+
+    @Test("a program that fails only the first time is no success")
+    func failsOnce() throws {
+        let hasFailed = Mutex(false)
+        let describe = { (_: Int, scenario: Scenario) in
+            let log = Scenario.Log<Int>()
+            for name in ["first", "second"] { scenario.thread(name) { log.append(1, "a note") } }
+            scenario.check {
+                let fails = hasFailed.withLock { hasFailed in
+                    defer { hasFailed = true }
+                    return !hasFailed
+                }
+                if fails { throw Fault("lost", "only once") }
+            }
+        }
+        let programs = Programs(count: 2, describe: describe)
+        nonisolated(unsafe) let body = Requirement.Body.programs(programs)
+        let requirement = Requirement(id: "E05.4", name: "", story: "", question: "") { _ in body }
+        guard case .fails(let failure) = requirement.run(on: NSObject()) else {
+            Issue.record("it holds")
+            return
+        }
+        #expect(failure.reason == "not deterministic")
+        #expect(failure.program == 0)
     }
 
     /// A class with a lock of the threads library in a property, which it passes with `&`.

@@ -110,7 +110,7 @@ struct BoundsTests {
     @Test(
         "the report gives the bound on steps that was used",
         arguments: [(-1, "1 step,"), (0, "1 step,"), (1, "1 step,"), (2, "2 steps,")],
-        [Exploration.Options.Isolation.none, .childProcess()])
+        [Exploration.Options.Isolation.none, .patient])
     func steps(bound: (Int, String), isolation: Exploration.Options.Isolation) {
         let exploration = Self.twoByTwo.exploration { options in
             options.maximumSteps = bound.0

@@ -260,7 +260,7 @@ struct CountsTests {
     @Test("an unowned reference may be read after its object has been freed")
     func unowned() {
         var options = Exploration.Options()
-        options.isolation = .childProcess(timeLimit: .seconds(60))
+        options.isolation = .patient
         let exploration = explore(options: options) { scenario in
             let owner = Holder(Thing())
             let part = Part(owner.strong!)

@@ -87,6 +87,16 @@
                     return true
                 }
             },
+            attempts("it asks twice, and an array of Foundation grows") { isSet in
+                let attempts = NSMutableArray()
+                return {
+                    while !isSet(), !isSet() {
+                        if attempts.count == 3 { return false }
+                        attempts.add(1)
+                    }
+                    return true
+                }
+            },
             attempts("a local array is larger than the lab looks at") { isSet in
                 {
                     var many = [Int](repeating: 0, count: 1_000)

@@ -9,7 +9,7 @@ import Testing
 struct IsolationTests {
     private static var isolated: Exploration.Options {
         var options = Exploration.Options.everyOrder
-        options.isolation = .childProcess()
+        options.isolation = .patient
         options.failingKinds = [.crash]
         return options
     }
@@ -245,7 +245,8 @@ struct IsolationTests {
 
     private static let inLittleMemory: Exploration.Options = {
         var options = isolated
-        options.isolation = .childProcess(memoryLimit: 64 << 20)
+        options.isolation = .childProcess(
+            timeLimit: .seconds(600), memoryLimit: 64 << 20)
         return options
     }()
 
@@ -288,7 +289,7 @@ struct IsolationTests {
     @Test("reduction loses nothing of programs that can crash")
     func reduction() {
         let complete = Exploration.Options.with {
-            $0.isolation = .childProcess()
+            $0.isolation = .patient
             $0.reduction = false
         }
         func found(_ exploration: Exploration) -> Set<String> {
@@ -344,7 +345,7 @@ struct IsolationTests {
         "an exploration in child processes has the same findings",
         arguments: [Classic.lostUpdate, .twoPhilosophers, .atomicLostUpdate, .petersonWithoutTurn])
     func sameReport(of classic: Classic) throws {
-        let isolated = classic.exploration { $0.isolation = .childProcess() }
+        let isolated = classic.exploration { $0.isolation = .patient }
         #expect(isolated.json == classic.exploration().json)
     }
 
@@ -394,7 +395,7 @@ struct IsolationTests {
     private static let hurried = Exploration.Options.Isolation.childProcess(
         timeLimit: .milliseconds(100))
     private static let roomy = Exploration.Options.with {
-        $0.isolation = .childProcess(memoryLimit: 1 << 20)
+        $0.isolation = .childProcess(timeLimit: .seconds(600), memoryLimit: 1 << 20)
         $0.maximumSteps = 20_000_000  // the lab allocates room for them
     }
 

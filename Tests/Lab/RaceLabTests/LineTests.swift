@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import RaceLabTesting
 import Testing
 
@@ -115,5 +116,13 @@ struct LineTests {
             _ = group.wait(timeout: .distantFuture)
             semaphore.signal()
         }
+    }
+
+    @Test("a file with the line ends of Windows")
+    func lineEnds() throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).swift")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try "first\r\n  second\r\n".write(to: file, atomically: true, encoding: .utf8)
+        #expect(SourceText.line(2, of: file.path) == "second")
     }
 }

@@ -37,7 +37,7 @@ struct MalformedScenarioTests {
 
     @Test(
         "before the threads begin", arguments: mistakes,
-        [Exploration.Options.Isolation.none, .childProcess()])
+        [Exploration.Options.Isolation.none, .patient])
     func inDescription(mistake: Mistake, isolation: Exploration.Options.Isolation) {
         let options = Exploration.Options.with { $0.isolation = isolation }
         let hasRun = Mutex(false)
@@ -68,7 +68,7 @@ struct MalformedScenarioTests {
         #expect(!hasRun.withLock { $0 })
     }
 
-    @Test("when they run", arguments: [Exploration.Options.Isolation.none, .childProcess()])
+    @Test("when they run", arguments: [Exploration.Options.Isolation.none, .patient])
     func inBody(isolation: Exploration.Options.Isolation) {
         let options = Exploration.Options.with { $0.isolation = isolation }
         let adds: [(Scenario) -> Void] = [

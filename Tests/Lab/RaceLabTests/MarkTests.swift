@@ -19,7 +19,7 @@ struct MarkTests {
     func replays(isolated: Bool) throws {
         var options = Exploration.Options()
         options.failingKinds = [.failedCheck]
-        if isolated { options.isolation = .childProcess() }
+        if isolated { options.isolation = .patient }
         let exploration = explore(options: options, Self.lostUpdate)
         let shown = try #require(
             try exploration.counterexample())
@@ -57,7 +57,7 @@ struct MarkTests {
         }
         var options = Exploration.Options()
         options.failingKinds = [.failedCheck, .crash]
-        options.isolation = .childProcess()
+        options.isolation = .patient
         let trace = try Exploration.replay("TSF", options: options, describe)
         #expect(trace.scheduleText == "TSF")
         #expect(trace.findings.contains { $0.kind == .failedCheck })

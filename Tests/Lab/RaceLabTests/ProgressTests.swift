@@ -155,7 +155,7 @@ struct ProgressTests {
 
     @Test(
         "progress is reported once a second",
-        arguments: [Exploration.Options.Isolation.none, .childProcess()])
+        arguments: [Exploration.Options.Isolation.none, .patient])
     func progress(isolation: Exploration.Options.Isolation) {
         let reported = Scenario.Log<Int>()
         let exploration = Self.exploration(steps: 10) { options in

@@ -141,7 +141,7 @@ struct RobustnessTests {
                 "unsetenv", "putenv", "setlocale", "umask", "alarm", "setitimer", "signal",
                 "sigaction", "raise", "kill", "$s20FoundationEssentials11ProcessInfoC11environment",
                 "$s20FoundationEssentials18NotificationCenterC0A0E",
-                "$s10Foundation14OperationQueueC4main",
+                "$s10Foundation14OperationQueueC4main", "$s10Foundation6ThreadC5sleep",
                 "semop", "flock", "lockf", "creat", "glob", "realpath", "utime", "futimens",
                 "fchmod", "chown", "fchown", "setxattr", "getxattr", "removexattr", "mkfifo",
                 "readdir", "fts_read", "poll", "ppoll", "select", "pselect", "epoll_wait", "ioctl",

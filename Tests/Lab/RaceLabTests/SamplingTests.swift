@@ -32,7 +32,7 @@ struct SamplingTests {
     @Test("a sampled run with an attempt is shown with the fewest switches")
     func attemptLongAfterRelease() {
         var options = Self.options(.randomWalk, runs: 300)
-        options.isolation = .childProcess()
+        options.isolation = .patient
         let exploration = explore(options: options) { scenario in
             let lock = NSLock()
             let log = Scenario.Log<Int>()
@@ -149,14 +149,14 @@ struct SamplingTests {
         #expect(texts[0] == texts[1])
         #expect(texts[0] != texts[2])
         var options = Self.options(method, runs: 40)
-        options.isolation = .childProcess()
+        options.isolation = .patient
         #expect(explore(options: options, Self.deep).json == texts[0])
     }
 
     @Test("an execution that crashes counts, and the others are drawn as without it")
     func crash() throws {
         var options = Self.options(.randomWalk, runs: 60)
-        options.isolation = .childProcess()
+        options.isolation = .patient
         let exploration = explore(options: options) { scenario in
             nonisolated(unsafe) var count = 0
             scenario.thread("first") { count += 1 }

@@ -16,7 +16,12 @@ extension Exploration.Options {
     static var everyOrder: Self { .reducing(false) }
 
     /// In a child process.
-    static var isolated: Self { .with { $0.isolation = .childProcess() } }
+    static var isolated: Self { .with { $0.isolation = .patient } }
+}
+
+extension Exploration.Options.Isolation {
+    /// A child process with so much time that a busy machine makes no difference.
+    static let patient = childProcess(timeLimit: .seconds(600))
 }
 
 extension Exploration {

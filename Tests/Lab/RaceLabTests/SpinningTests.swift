@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import RaceLab
 import RaceLabTesting
+import Synchronization
 import Testing
 
 /// Loops that wait for a change, whatever they read or allocate.
@@ -149,6 +150,69 @@ struct SpinningTests {
 
     private static func text(_ number: Int) -> String { "the counter is \(number)" }
 
+    // MARK: Coming to the same code twice in each round
+
+    static let asking: [Wait] = [
+        Wait("two values through one accessor") {
+            let (first, second) = (AtomicValue(), AtomicValue())
+            return ({ while first.value == second.value {} }, { second.value = 1 })
+        },
+        Wait("two values, and a yield") {
+            let (first, second) = (AtomicValue(), AtomicValue())
+            return ({ while first.value == second.value { sched_yield() } }, { first.value = 1 })
+        },
+        Wait("one value, twice") {
+            let shown = AtomicValue()
+            return ({ while shown.value == 0, shown.value == 0 {} }, { shown.value = 1 })
+        },
+        Wait("two values in mutexes", takesLock: true) {
+            let (first, second) = (LockedValue(), LockedValue())
+            return ({ while first.value == second.value {} }, { second.value = 1 })
+        },
+        Wait("one value in a mutex, twice", takesLock: true) {
+            let shown = LockedValue()
+            return ({ while shown.value == 0, shown.value == 0 {} }, { shown.value = 1 })
+        },
+        Wait("a value in a mutex, between two sleeps", takesLock: true) {
+            let shown = LockedValue()
+            return (
+                {
+                    while shown.value == 0 {
+                        usleep(10)
+                        sleep(1)
+                    }
+                }, { shown.value = 1 }
+            )
+        },
+        Wait("a value in a mutex, between sleeps of Foundation", takesLock: true) {
+            let shown = LockedValue()
+            return (
+                { while shown.value == 0 { Thread.sleep(forTimeInterval: 0.5) } },
+                { shown.value = 1 }
+            )
+        },
+        Wait("two values in mutexes, and a sleep", takesLock: true) {
+            let (first, second) = (LockedValue(), LockedValue())
+            return ({ while first.value == second.value { usleep(10) } }, { second.value = 1 })
+        },
+    ]
+
+    private final class AtomicValue: Sendable {
+        private let atomic = Atomic(0)
+        var value: Int {
+            get { atomic.load(ordering: .sequentiallyConsistent) }
+            set { atomic.store(newValue, ordering: .sequentiallyConsistent) }
+        }
+    }
+
+    private final class LockedValue: Sendable {
+        private let mutex = Mutex(0)
+        var value: Int {
+            get { mutex.withLock { $0 } }
+            set { mutex.withLock { $0 = newValue } }
+        }
+    }
+
     // The engine keeps copies of what a thread can reach, up to a limit. Whether there is room for
     // them must make no difference.
 
@@ -175,13 +239,17 @@ struct SpinningTests {
         init(_ number: Int) { self.number = number }
     }
 
-    @Test("a loop that allocates ends when the change is made", arguments: allocating, [1, 2])
+    /// Each with the number of threads that wait. Two that ask twice have too many interleavings.
+    static let waits =
+        allocating.flatMap { [($0, 1), ($0, 2)] } + asking.map { ($0, 1) }
+
+    @Test("such a loop ends when the change is made", arguments: waits)
     func waitsForChange(_ wait: Wait, waiting: Int) {
         let exploration = wait.exploration(waiting: waiting)
         #expect(exploration.survives, "\(exploration.text())")
     }
 
-    @Test("a loop that allocates never ends without the change", arguments: allocating, [1, 2])
+    @Test("such a loop never ends without the change", arguments: waits)
     func neverEnds(_ wait: Wait, waiting: Int) {
         let exploration = wait.exploration(waiting: waiting, changes: false)
         let kind: Exploration.Finding.Kind = wait.takesLock ? .livelock : .deadlock

@@ -32,7 +32,7 @@ struct VerdictTests {
     func writeAgainstWriteElsewhere() {
         var options = Exploration.Options()
         options.failingKinds = [.dataRace]
-        options.isolation = .childProcess()
+        options.isolation = .patient
         let exploration = explore(options: options, Self.overwriting.describe)
         #expect(exploration.findings.map(\.kind) == [.dataRace] && exploration.failing == 2)
         options.failingKinds = Set(Exploration.Finding.Kind.allCases)

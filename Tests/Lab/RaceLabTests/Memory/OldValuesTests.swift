@@ -108,7 +108,7 @@ struct OldValuesTests {
     @Test("a crash after one is reported once")
     func crash() {
         var options = Exploration.Options()
-        options.isolation = .childProcess()
+        options.isolation = .patient
         options.failingKinds = [.crash]
         let exploration = explore(options: options) { scenario in
             let (page, isPosted) = (Box(Atomic(0)), Box(Atomic(false)))
@@ -276,7 +276,7 @@ struct OldValuesTests {
 
     private static let inChildren = {
         var options = Exploration.Options()
-        options.isolation = .childProcess()
+        options.isolation = .patient
         return options
     }()
 
