@@ -154,12 +154,11 @@ struct Workshop {
     /// What the compiler says if it crashes while it compiles the answer: the last place that it
     /// names; `nil` if it does not name the answer.
     private func crash(in said: String, of answer: URL) -> String? {
-        guard let line = said.components(separatedBy: "\(answer.path):").dropFirst().last else {
-            return said.contains(answer.path)
-                ? "\(answer.lastPathComponent): the compiler crashes" : nil
-        }
-        return "\(answer.lastPathComponent):\(line.prefix(while: \.isNumber)): the compiler crashes "
-            + "here, which is its own fault; write this differently"
+        let mentions = said.components(separatedBy: answer.path).dropFirst()
+        guard !mentions.isEmpty else { return nil }
+        let line = mentions.last { $0.hasPrefix(":") }?.dropFirst().prefix(while: \.isNumber)
+        let place = line.map { "\(answer.lastPathComponent):\($0)" } ?? answer.lastPathComponent
+        return "\(place): the compiler crashes, which is its own fault; write this differently"
     }
 
     /// A type of the stub that the answer does not declare as the stub does. The compiler's

@@ -307,12 +307,7 @@ final class Explorer {
         if let inconclusive = inconclusive ?? inconclusive(of: scenario) {
             throw .inconclusive(inconclusive)
         }
-        let names = names(of: StartedThreads(count: Int(RL_MAX_THREADS)))
-        do throws(Exploration.Schedule.Malformed) {
-            return try Exploration.Schedule(schedule, threads: names)
-        } catch {
-            throw .malformed(error)
-        }
+        return try Exploration.Schedule.read(schedule, named: scenario.threads.map(\.name))
     }
 
     private func tally(_ run: rl_run) -> Bool {

@@ -61,7 +61,11 @@ extension Exploration {
     ///
     /// - Parameter schedule: the text of a ``Schedule``.
     public func replay(_ schedule: String) throws(ReplayError) -> Trace {
-        try program.replay(schedule)
+        let named = Array(StartedThreads.named(of: threads))
+        if named.isEmpty { return try program.replay(schedule) }
+        // The names are known, so the scenario need not be set up for them. What it makes would be
+        // released unused.
+        return try program.replay(Schedule.read(schedule, named: named))
     }
 
     /// Runs the scenario under an interleaving that begins with the steps of a schedule, and
@@ -86,6 +90,9 @@ extension Exploration {
     }
 
     /// Runs a scenario under one interleaving, without exploring it, and records what happens.
+    ///
+    /// Before that, the scenario is set up once for the names of its threads. What it makes then is
+    /// released unused. An exploration knows the names, so its own `replay` does not do that.
     ///
     /// - Parameters:
     ///   - schedule: the text of a ``Schedule``.

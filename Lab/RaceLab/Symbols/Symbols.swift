@@ -248,7 +248,8 @@ enum SourceText {
             if let lines = files[path] { return lines }
             let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
             // In a file of Windows, the end of a line is one character that consists of two.
-            let lines = text.split(omittingEmptySubsequences: false) { ["\n", "\r\n"].contains($0) }
+            let ends: [Character] = ["\n", "\r\n"]
+            let lines = text.split(omittingEmptySubsequences: false, whereSeparator: ends.contains)
                 .map(String.init)
             files[path] = lines
             return lines

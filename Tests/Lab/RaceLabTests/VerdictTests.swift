@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import RaceLab
 import RaceLabTesting
 import Testing
@@ -91,5 +92,29 @@ struct VerdictTests {
                 == .deadlock)
         #expect(try exploration.counterexample()?.scheduleText == text)
         #expect(exploration.text().contains("deadlock   1  \"\""), "\(exploration.text())")
+    }
+
+    /// An object whose `deinit` requires that it has been used, as some promises do.
+    private final class Promised {
+        private let lock = NSLock()
+        private var isKept = false
+        func keep() { lock.withLock { isKept = true } }
+        deinit { precondition(isKept) }
+    }
+
+    @Test("an exploration replays a text, and sets nothing up that is not used")
+    func setsUpOnce() throws {
+        let exploration = explore { scenario in
+            let (promised, shared) = (Promised(), Counter())
+            scenario.thread("keeps") {
+                promised.keep()
+                shared.value += 1
+            }
+            scenario.thread("other") { shared.value += 1 }
+        }
+        let found = try #require(try exploration.counterexample())
+        let replayed = try exploration.replay(found.scheduleText)
+        #expect(replayed.steps.map(\.text) == found.steps.map(\.text))
+        #expect(throws: Exploration.ReplayError.self) { try exploration.replay("?") }
     }
 }
