@@ -295,8 +295,21 @@ final class Explorer {
         threads.names(after: scenario.threads.map(\.name))
     }
 
-    /// Reads a schedule, which may name any number of threads.
-    func read(_ schedule: String) throws(Exploration.ReplayError) -> Exploration.Schedule {
+    /// Reads a schedule, which may name any number of threads. Without the names of those of the
+    /// scenario, it is set up for them, and what it makes is released unused.
+    func read(
+        _ schedule: String, _ threads: [String] = []
+    ) throws(Exploration.ReplayError) -> Exploration.Schedule {
+        let known = threads.isEmpty ? try describedThreads() : threads
+        let names = StartedThreads(count: Int(RL_MAX_THREADS)).names(after: known)
+        do throws(Exploration.Schedule.Malformed) {
+            return try Exploration.Schedule(schedule, threads: names)
+        } catch {
+            throw .malformed(error)
+        }
+    }
+
+    private func describedThreads() throws(Exploration.ReplayError) -> [String] {
         onlyDescribes = true
         defer { onlyDescribes = false }
         judge = { run in
@@ -307,7 +320,7 @@ final class Explorer {
         if let inconclusive = inconclusive ?? inconclusive(of: scenario) {
             throw .inconclusive(inconclusive)
         }
-        return try Exploration.Schedule.read(schedule, named: scenario.threads.map(\.name))
+        return scenario.threads.map(\.name)
     }
 
     private func tally(_ run: rl_run) -> Bool {

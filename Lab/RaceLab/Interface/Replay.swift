@@ -61,11 +61,7 @@ extension Exploration {
     ///
     /// - Parameter schedule: the text of a ``Schedule``.
     public func replay(_ schedule: String) throws(ReplayError) -> Trace {
-        let named = Array(StartedThreads.named(of: threads))
-        if named.isEmpty { return try program.replay(schedule) }
-        // The names are known, so the scenario need not be set up for them. What it makes would be
-        // released unused.
-        return try program.replay(Schedule.read(schedule, named: named))
+        try program.replay(schedule, threads: threads)
     }
 
     /// Runs the scenario under an interleaving that begins with the steps of a schedule, and
@@ -134,8 +130,12 @@ extension Program {
             of: finding.schedule, failingBy: finding.kind, showing: finding)
     }
 
-    func replay(_ text: String) throws(Exploration.ReplayError) -> Exploration.Trace {
-        try replay { (explorer) throws(Exploration.ReplayError) in try explorer.read(text) }
+    func replay(
+        _ text: String, threads: [String] = []
+    ) throws(Exploration.ReplayError) -> Exploration.Trace {
+        try replay { (explorer) throws(Exploration.ReplayError) in
+            try explorer.read(text, threads)
+        }
     }
 
     func replay(

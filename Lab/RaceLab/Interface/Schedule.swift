@@ -181,20 +181,6 @@ extension Exploration {
     }
 }
 
-extension Exploration.Schedule {
-    /// Reads a schedule of a scenario that has named these threads. It may name any number of others.
-    static func read(
-        _ text: String, named: [String]
-    ) throws(Exploration.ReplayError) -> Exploration.Schedule {
-        let names = StartedThreads(count: Int(RL_MAX_THREADS)).names(after: named)
-        do throws(Malformed) {
-            return try Exploration.Schedule(text, threads: names)
-        } catch {
-            throw .malformed(error)
-        }
-    }
-}
-
 /// The threads of a run, or of several, and names for those that the scenario does not name.
 struct StartedThreads {
     var count = 0
