@@ -17,8 +17,11 @@ extension Explorer {
         shown = finding?.description
         var trace = try trace(of: schedule, learning: learning)
         let judged = trace.findings.map(\.kind).filter(options.failingKinds.contains)
+        // Whether a continuation survives is the same in every order of independent steps.
+        var fewest = options
+        fewest.reduction = true
         guard let kind = kind ?? judged.min(), ![.overlap, .dataRace].contains(kind),
-            let step = Explorer(options, describe, crashes: crashes).pointOfNoReturn(
+            let step = Explorer(fewest, describe, crashes: crashes).pointOfNoReturn(
                 of: trace.schedule, kind)
         else { return trace }
         for index in trace.steps.indices { trace.steps[index].mark = nil }
