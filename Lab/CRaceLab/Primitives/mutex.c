@@ -252,15 +252,25 @@ int pthread_mutex_trylock(pthread_mutex_t *mutex) {
     return rl_got_it(step) ? take_unless_destroyed(mutex, place) : EBUSY;
 }
 
+/// A wait that can time out right before the lock is released, like an attempt.
+static const rl_operation wait_for_lock = {
+    .kind = RL_TRY_LOCK,
+    .has_record = true,
+    .could_be_early = true,
+    .is_available = rl_is_unowned,
+    .carry_out = rl_own,
+    .holder = rl_owner_or_reader,
+};
+
 int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until) {
     MUTEX_IS_LISTENED_TO(mutex, place);
     if (!is_listened_to)
         return is_kept_mutex(mutex) ? ETIMEDOUT : REAL(pthread_mutex_timedlock)(mutex, until);
     int answer;
     if (asks_again(mutex, &answer, place)) return answer;
-    const uint32_t step = rl_has_come(CLOCK_REALTIME, until)
-                              ? rl_point(&rl_try_lock, mutex, place)
-                              : rl_timed_point(&rl_take_lock, mutex, place);
+    const rl_operation *wait = rl_gives(RL_LIBERTY_TIME_OUTS) ? &wait_for_lock : &rl_take_lock;
+    const uint32_t step = rl_has_come(CLOCK_REALTIME, until) ? rl_point(&rl_try_lock, mutex, place)
+                                                             : rl_timed_point(wait, mutex, place);
     return rl_got_it(step) ? take_unless_destroyed(mutex, place) : ETIMEDOUT;
 }
 

@@ -2,11 +2,14 @@
 // observes them.
 
 #include "Model/happens_before.h"
+#include "Model/misuse.h"
+#include "Platform/stack.h"
 #include "Primitives/atomic.h"
 #include "Primitives/families.h"
 #include "Primitives/next_symbol.h"
 #include "Primitives/plain_memory.h"
 #include "Search/reference_counts.h"
+#include "State/shadow.h"
 
 #ifndef RL_WITHOUT_HOOKS
 
@@ -32,6 +35,7 @@ static struct {
     on_object_n real_retain_n;
     release real_release;
     release_n real_release_n;
+    bool (*is_ending)(const void *object);
 } runtime;
 
 #define HIDDEN __attribute__((visibility("hidden"), used))
@@ -128,14 +132,26 @@ static void *try_retain(void *object) {
     return result;
 }
 
-static void will_release(const void *object, uint32_t n) {
-    rl_counts(object, -(int)n);
-    if (rl_references_to(object) > n) rl_removes_reference(object);
+/// Whether the object was freed in this run, or its `deinit` runs, which it would begin once more.
+static bool has_ended(const void *object, int64_t references, uint32_t n) {
+    if (me->fate != STAYS) return false;
+    return rl_object_at(object)->is_freed || (runtime.is_ending(object) && references <= n);
+}
+
+/// Returns whether it can be released.
+static bool will_release(const void *object, uint32_t n, rl_place place) {
+    const int64_t references = rl_references_to(object);
+    const bool exists = !has_ended(object, references, n);
+    if (!exists) rl_frees_again(place);
+    if (exists) rl_counts(object, -(int)n);
+    if (exists && references > n) rl_removes_reference(object);
+    rl_clean_stack();
+    return exists;
 }
 
 static void release_one(void *object) {
     if (!rl_active || (intptr_t)object <= 0) return runtime.real_release(object);
-    will_release(object, 1);
+    if (!will_release(object, 1, RL_CALLER)) return;
     rl_release_in_progress this;
     rl_begin_release(&this, object);
     runtime.real_release(object);
@@ -144,7 +160,7 @@ static void release_one(void *object) {
 
 static void release_several(void *object, uint32_t n) {
     if (!rl_active || (intptr_t)object <= 0) return runtime.real_release_n(object, n);
-    will_release(object, n);
+    if (!will_release(object, n, RL_CALLER)) return;
     rl_release_in_progress this;
     rl_begin_release(&this, object);
     runtime.real_release_n(object, n);
@@ -167,7 +183,8 @@ static void find_runtime(void) {
               "_swift_enableSwizzlingOfAllocationAndRefCountingFunctions_forInstrumentsOnly");
     for (int i = 0; i < 5; i++)
         if (!dlsym(RTLD_DEFAULT, symbols[i])) return;
-    if (!enabled) return;
+    runtime.is_ending = (bool (*)(const void *))dlsym(RTLD_DEFAULT, "swift_isDeallocating");
+    if (!enabled || !runtime.is_ending) return;
     runtime.real_retain = (on_object)exchange_function(symbols[0], (void *)rl_retain_if_mortal);
     runtime.real_retain_n = (on_object_n)exchange_function(symbols[1], (void *)retain_n);
     runtime.real_try_retain = (on_object)exchange_function(symbols[2], (void *)try_retain);

@@ -172,6 +172,7 @@ uint32_t rl_announced_step(int index) {
     // A failed attempt has only read.
     rl_did(index, done ? t->kind : RL_ATOMIC_READ, t->address, done && !rl_only_reads(t->kind));
     if (t->early) rl_misses_release(index, record->before);
+    if (record->failed) rl_attempt_fails(t);
     return step;
 }
 

@@ -28,10 +28,6 @@
 /// The most blocks that are looked at.
 enum { MOST_BLOCKS = 64 };
 
-/// After so many iterations of a loop that change nothing but locks, which they take and release,
-/// the thread is considered spinning.
-enum { MOST_VAIN_ROUNDS = 3 };
-
 // MARK: - The state of a thread
 
 /// The number of words at the beginning of a `jmp_buf` that hold callee-saved registers. On arm64
@@ -333,13 +329,17 @@ static void note_first_visit(thread *t, uint8_t what, uint64_t callers, const st
 }
 
 /// The thread has read an old value in a loop in which it has changed nothing. The runs in which it
-/// reads a newer value at once show the same.
+/// reads a newer value at once show the same, but what is prescribed may exclude them.
 static void is_redundant(thread *t) {
     t->spinning = t->is_vain = false;
-    const bool is_replay = lab.scenario->schedule && !lab.scenario->beyond;
-    if (is_replay || (lab.current && lab.current->sampler)) return;
+    if (lab.scenario->schedule || (lab.current && lab.current->sampler)) return;
     lab.redundant = true;
     if (lab.step_count < lab.branch_limit) lab.branch_limit = lab.step_count;
+}
+
+static bool is_attempt(const thread *t) {
+    return t->timed || t->kind == RL_TRY_LOCK || t->kind == RL_TRY_SHARED_LOCK ||
+           t->kind == RL_TRY_ACQUIRE;
 }
 
 /// Returns whether the thread may be in the same loop as before: it has been at this point, or does
@@ -362,9 +362,10 @@ static bool look_for_spinning(thread *t, uintptr_t stack, const uint64_t *regist
         return false;
     }
     visit now = t->visits[at];
-    // If something has changed for good, only a thread that reads old values asks for more.
-    const bool is_compared =
-        change_since(t, at) != SOMETHING || t->chooses_value || now.old_reads != t->old_reads;
+    // If something has changed for good, only a thread that reads old values, or that others may
+    // cause to fail, asks for more.
+    const bool is_compared = change_since(t, at) != SOMETHING || t->chooses_value ||
+                             now.old_reads != t->old_reads || is_attempt(t);
     const bool is_same = is_compared && is_as_before(&now, &s);
     if (!is_compared) keep_state(&now, &s);
     // The same code may be called at two places of a round.
@@ -372,14 +373,12 @@ static bool look_for_spinning(thread *t, uintptr_t stack, const uint64_t *regist
     t->repeats = is_same;
     const change seen = is_same ? change_since(t, at) : SOMETHING;
     if (t->is_task && t->kind != RL_YIELD) note_change_for_yields(t, &now);
-    if (seen == SOMETHING) now.vain_rounds = 0;
-    if (seen == LOCKS_ONLY) now.vain_rounds++;
     // In a critical section that it entered in this iteration, and in line for a queue, the thread
     // would block the threads it waits for.
     const bool may_stop =
         t->locks_held <= now.least_held && !t->comes_for && !has_come_to_actor(t, at);
-    t->is_vain = may_stop && now.vain_rounds > MOST_VAIN_ROUNDS;
-    t->spinning = may_stop && (seen == NOTHING || t->is_vain);
+    t->spinning = may_stop && seen != SOMETHING;
+    t->is_vain = t->spinning && seen == LOCKS_ONLY;
     if (t->repeats && now.old_reads != t->old_reads) is_redundant(t);
     now.old_reads = t->old_reads;
     now.least_held = t->locks_held;
@@ -437,6 +436,14 @@ void rl_forget_visits(thread *t) {
     t->visit_count = 0;
     t->copied_count = 0;
     t->is_vain = t->spinning = false;
+}
+
+void rl_attempt_fails(const thread *attempting) {
+    if (attempting->repeats) return;
+    for (int i = 0; i < lab.thread_count; i++) {
+        thread *t = &lab.threads[i];
+        if (t != attempting && !t->finished) rl_change_for(t, attempting->address, true);
+    }
 }
 
 void rl_has_missed_release(thread *t) {

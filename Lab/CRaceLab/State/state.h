@@ -114,7 +114,6 @@ typedef struct {
     uint64_t callers;          // see rl_callers_of; 0: any
     bool is_changed;           // another thread has changed the value since then …
     bool is_changed_for_good;  // … and not only by taking or releasing a lock
-    uint32_t vain_rounds;      // iterations during which only such locks changed
     uint32_t least_held;       // the fewest locks that the thread has held since then
     uint64_t fingerprint;      // of the thread's state, unless there is a copy of it
     uint32_t old_reads;        // how many old values it had read

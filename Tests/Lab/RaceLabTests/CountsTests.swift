@@ -194,6 +194,22 @@ struct CountsTests {
             }
             scenario.outcome { seen.text }
         },
+        // Without the lab also "shared": a limit that its documentation names.
+        KnownProgram(
+            "uniqueness against one that is dropped before the next step", outcomes: ["unique"],
+            everyOrder: true
+        ) { scenario in
+            let (holder, lock, seen) = (Holder(Thing()), NSLock(), Seen())
+            scenario.thread("looks") {
+                let thing = lock.withLock { holder.strong }
+                withExtendedLifetime(thing) {}
+            }
+            scenario.thread("asks") {
+                let isUnique = lock.withLock { isKnownUniquelyReferenced(&holder.strong) }
+                seen.note(isUnique ? "unique" : "shared")
+            }
+            scenario.outcome { seen.text }
+        },
     ]
 
     @Test("no outcome is lost", arguments: programs)

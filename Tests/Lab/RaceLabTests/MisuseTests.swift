@@ -85,6 +85,30 @@ struct MisuseTests {
         #expect(exploration.findings.contains { $0.kind == .overlap })
     }
 
+    private final class Ending {
+        let log: Scenario.Log<String>
+        init(_ log: Scenario.Log<String>) { self.log = log }
+        deinit { log.append("ends") }
+    }
+
+    @Test("an object that is released once too often ends once", arguments: [true, false])
+    func releasedTwice(reduces: Bool) {
+        var options = Exploration.Options()
+        options.reduction = reduces
+        let exploration = explore(options: options) { scenario in
+            let log = Scenario.Log<String>()
+            let object = Unmanaged.passRetained(Ending(log))
+            scenario.threads("first", "second") { object.release() }
+            scenario.outcome { log.entries.joined(separator: ", ") }
+        }
+        #expect(exploration.outcomes.keys.sorted() == ["ends"], "\(exploration.text())")
+        #expect(exploration.failing == exploration.explored)
+        #expect(
+            exploration.findings.allSatisfy {
+                $0.kind == .misuse && $0.reason.hasSuffix("that has already been freed")
+            })
+    }
+
     private static let memory = [
         KnownProgram(
             "two threads free the same memory, and do nothing else", .misuse,
