@@ -136,7 +136,7 @@ final class Explorer {
         let isBounded = search?.reachedPreemptionBound == true
         let sample = search?.sampling?.sample
         let covered = progress.map(Exploration.Covered.init)
-        let threads = names(of: threads)
+        let threads = threads.names(after: named)
         inconclusive = inconclusive ?? inconclusive(after: summary)
         if inconclusive == nil, !firstCanBeRepeated() {
             inconclusive = LikelyCause(lastPlaces).inconclusive
@@ -282,17 +282,15 @@ final class Explorer {
         }
     }
 
+    private var named: [String] { scenario.threads.map(\.name) }
+
     func names(of run: rl_run) -> [String] {
-        names(of: started(in: run))
+        started(in: run).names(after: named)
     }
 
     private func started(in run: rl_run) -> StartedThreads {
         StartedThreads(
             count: Int(run.thread_count), tasks: run.tasks, queueThreads: run.queue_threads)
-    }
-
-    private func names(of threads: StartedThreads) -> [String] {
-        threads.names(after: scenario.threads.map(\.name))
     }
 
     /// Reads a schedule, which may name any number of threads. Without the names of those of the
@@ -320,7 +318,7 @@ final class Explorer {
         if let inconclusive = inconclusive ?? inconclusive(of: scenario) {
             throw .inconclusive(inconclusive)
         }
-        return scenario.threads.map(\.name)
+        return named
     }
 
     private func tally(_ run: rl_run) -> Bool {
@@ -331,7 +329,7 @@ final class Explorer {
         }
         switch run.status {
         case RL_TOO_LONG:
-            let text = run.schedule.prefix(40).text(threads: names(of: threads))
+            let text = run.schedule.prefix(40).text(threads: threads.names(after: named))
             inconclusive = .tooLong(
                 steps: Int(options.stepsAllowed), schedule: "\(text)…", place: run.lastPlace)
             return false

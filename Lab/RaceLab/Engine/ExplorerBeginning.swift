@@ -1,6 +1,5 @@
 import CRaceLab
 
-/// Compares the first run with runs of the same interleaving that were not counted.
 extension Explorer {
     /// What must be equal in every run of the first interleaving, whatever the process has
     /// initialized meanwhile.

@@ -98,24 +98,23 @@ extension Exploration {
                         description: "'\(letter)' in the schedule \(text) is no thread: "
                             + "the letters are \(legend)")
                 }
-                if characters.first == "~" {
-                    let digits = characters.dropFirst().prefix { $0.isASCII && $0.isNumber }
+                let isOld = characters.first == "~"
+                let mark = [Mark.early, .timedOut, .spurious].first {
+                    characters.hasPrefix($0.text)
+                }
+                if isOld || mark != nil { characters = characters.dropFirst() }
+                let digits = characters.prefix { $0.isASCII && $0.isNumber }
+                characters = characters.dropFirst(digits.count)
+                if isOld {
                     guard let number = Int(digits), number < 1_000_000 else {
                         throw Malformed(
                             description: "'\(letter)~' in the schedule \(text) needs a number: 0 "
                                 + "for the value that was there first, 1 for the first one stored")
                     }
-                    characters = characters.dropFirst(1 + digits.count)
                     marks[choices.count] = .old(number)
                     choices.append(thread)
                     continue
                 }
-                let mark = [Mark.early, .timedOut, .spurious].first {
-                    characters.hasPrefix($0.text)
-                }
-                if mark != nil { characters = characters.dropFirst() }
-                let digits = characters.prefix { $0.isASCII && $0.isNumber }
-                characters = characters.dropFirst(digits.count)
                 guard let times = digits.isEmpty ? 1 : Int(digits), (1...1_000_000).contains(times)
                 else {
                     throw Malformed(
