@@ -205,7 +205,7 @@
         private static let programs = [
             Program(
                 "atomics in copies of transparent functions", "seen!",
-                run: TransparentAtomicTests.explored),
+                run: GenericCell.explored),
             Program("properties with `@exclusivity(unchecked)`", "seen!") { shared, _ in
                 shared.unchecked += 1
             },

@@ -31,23 +31,6 @@ struct ConditionEntryPointTests {
                 condition.unlock()
             }
         },
-        KnownProgram(
-            "a thread that is woken in time competes for the lock like any other", .deadlock,
-            alwaysFails: true
-        ) { scenario in
-            let (shared, condition) = (Shared(), NSCondition())
-            scenario.thread("waiter") {
-                condition.lock()
-                _ = condition.wait(until: Date() + 3600)
-                condition.unlock()
-            }
-            scenario.thread("signaller") {
-                condition.lock()
-                shared.isReady = true
-                condition.signal()
-                DispatchSemaphore(value: 0).wait()
-            }
-        },
         KnownProgram("repeated signals wake threads that begin to wait in between") { scenario in
             let (isDone, condition) = (Box(Atomic(false)), NSCondition())
             scenario.thread("signaller") {
@@ -88,17 +71,6 @@ struct ConditionEntryPointTests {
                 semaphore.wait()
                 semaphore.wait()
             }
-        },
-        KnownProgram(
-            "a time-out fires only when no other thread is enabled, not even to release a lock"
-        ) { scenario in
-            let (lock, shared, semaphore) = (NSLock(), Shared(), DispatchSemaphore(value: 0))
-            scenario.thread("holder") { lock.withLock {} }
-            scenario.thread("waiting") {
-                _ = semaphore.wait(timeout: .now() + 3600)
-                shared.isReady = lock.try()
-            }
-            scenario.check { try Scenario.require(shared.isReady, "somebody could still go on") }
-        },
+        }
     ]
 }

@@ -10,74 +10,6 @@ struct GroupEntryPointTests {
     func known(_ program: KnownProgram) { program.check() }
 
     private static let programs = [
-        KnownProgram("a group orders the work that is sent as part of it before what follows") {
-            scenario in
-            let (group, shared) = (DispatchGroup(), Shared())
-            let queues = [DispatchQueue(label: "serial"), .global()]
-            scenario.thread("sender") {
-                queues[0].async(group: group) { shared.value += 1 }
-                queues[1].async(group: group) { shared.other += 1 }
-                group.wait()
-                shared.value += shared.other
-            }
-            scenario.check { try Scenario.require(shared.value == 2, "an increment was lost") }
-        },
-        KnownProgram(
-            "a group that is left too early does not prevent a data race", .overlap,
-            alwaysFails: true
-        ) { scenario in
-            let (group, shared) = (DispatchGroup(), Shared())
-            group.enter()
-            scenario.thread("worker") {
-                group.leave()
-                shared.value = 1
-            }
-            scenario.thread("waiter") {
-                group.wait()
-                shared.value = 2
-            }
-        },
-        KnownProgram("a group's notification does not wait for later work", .overlap) { scenario in
-            let (group, shared) = (DispatchGroup(), Shared())
-            group.enter()
-            group.notify(queue: .global()) { shared.value += 1 }
-            scenario.thread("worker") {
-                group.leave()
-                shared.value += 1
-            }
-        },
-        KnownProgram(
-            "a notification is sent when a group has finished, once, and sees all its work",
-            explored: 4...(.max)
-        ) { scenario in
-            let (group, shared, log) = (DispatchGroup(), Shared(), Scenario.Log<Int>())
-            for _ in 1...2 { group.enter() }
-            scenario.thread("first") {
-                shared.value = 1
-                group.leave()
-            }
-            scenario.thread("second") {
-                shared.other = 1
-                group.leave()
-            }
-            scenario.thread("observer") {
-                group.notify(queue: .global()) { log.append(shared.value + shared.other) }
-            }
-            scenario.check { try Scenario.require(log.entries == [2], "\(log.entries)") }
-        },
-        KnownProgram(
-            "work on a queue waits for work on the same queue: a deadlock", .deadlock,
-            alwaysFails: true, reason: ["for work to finish"]
-        ) { scenario in
-            let (group, queue) = (DispatchGroup(), DispatchQueue(label: "serial"))
-            let shared = Shared()
-            scenario.thread("sender") {
-                queue.async {
-                    queue.async(group: group) { shared.value = 1 }
-                    group.wait()
-                }
-            }
-        },
         KnownProgram("a group that work sent during set-up leaves", explored: 1...1) { scenario in
             let (group, shared) = (DispatchGroup(), Shared())
             DispatchQueue.global().async(group: group) { shared.value += 1 }
@@ -112,16 +44,7 @@ struct GroupEntryPointTests {
                 group.wait()
             }
         },
-        waitFor(DispatchGroup()),
     ]
-
-    private static func waitFor(_ group: DispatchGroup) -> KnownProgram {
-        group.enter()
-        return KnownProgram(
-            "a group that was entered before the scenario", noVerdict: "the lab does not control"
-        ) { $0.thread("only") { group.wait() } }
-    }
-
 }
 
 @Suite("The lab controls work items", .needsTheLab)
@@ -216,7 +139,6 @@ struct WorkItemEntryPointTests {
             scenario.thread("canceler") { item.cancel() }
         },
     ]
-
 }
 
 @Suite("The lab controls concurrentPerform", .needsTheLab)
@@ -285,7 +207,6 @@ struct ConcurrentPerformTests {
             scenario.check { try Scenario.require(shared.value == count, "\(shared.value)") }
         }
     }
-
 }
 
 private final class Owner: @unchecked Sendable {

@@ -11,16 +11,6 @@ struct DelayedWorkTests {
     func known(_ program: KnownProgram) { program.check() }
 
     private static let programs = [
-        KnownProgram("it runs at any later point", outcomes: ["a later b", "a b later"]) {
-            scenario in
-            let log = Scenario.Log<String>()
-            scenario.thread("sender") {
-                log.append("a")
-                DispatchQueue.main.asyncAfter(deadline: .now() + 3600) { log.append("later") }
-                log.append("b")
-            }
-            scenario.outcome { log.entries.joined(separator: " ") }
-        },
         KnownProgram("a thread can wait for it with a semaphore") { scenario in
             let (semaphore, shared) = (DispatchSemaphore(value: 0), Shared())
             scenario.thread("waiter") {
@@ -33,13 +23,6 @@ struct DelayedWorkTests {
                 shared.value += 1
             }
             scenario.check { try Scenario.require(shared.value == 3, "\(shared.value)") }
-        },
-        KnownProgram("it races with later accesses", .overlap, alwaysFails: true) { scenario in
-            let shared = Shared()
-            scenario.thread("sender") {
-                DispatchQueue.global().asyncAfter(deadline: .now() + 1) { shared.value = 1 }
-                shared.value = 2
-            }
         },
         KnownProgram("a delayed work item can be canceled until it begins", outcomes: ["0", "1"]) {
             scenario in
@@ -430,6 +413,7 @@ struct UncontrolledTests {
             scenario.thread("leaks") { model.value += 1 }
         }
         expectMalformed(inherited, "the scenario is isolated to ")
+        #expect(inherited.summary.contains("begin it with { @Sendable scenario in"))
         let ofThread = explore { @Sendable scenario in
             scenario.thread("leaks") { @MainActor in model.value += 1 }
         }

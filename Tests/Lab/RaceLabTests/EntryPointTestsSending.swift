@@ -10,36 +10,16 @@ struct SendingEntryPointTests {
     func known(_ program: KnownProgram) { program.check() }
 
     private static let orders = [
-        KnownProgram(
-            "work runs in the order of sending, and after what its sender did before",
-            outcomes: [
-                "first sees 1, second, other", "first sees 1, other, second",
-                "other, first sees 1, second",
-            ]
-        ) { scenario in
-            let queue = DispatchQueue(label: "serial")
-            let (shared, log) = (Shared(), Scenario.Log<String>())
-            scenario.thread("sender") {
-                shared.value = 1
-                queue.async { log.append("first sees \(shared.value)") }
-                queue.async { log.append("second") }
-            }
-            scenario.thread("other") { queue.sync { log.append("other") } }
-            scenario.outcome { log.entries.joined(separator: ", ") }
-        },
-        KnownProgram("synchronous work runs after what the same thread has sent to a serial queue")
-        {
-            write($0, to: DispatchQueue(label: "serial"))
-        },
-        KnownProgram("and to the main queue") { write($0, to: .main) },
-        KnownProgram("work accesses what its sender accesses after sending: a data race", .overlap)
+        KnownProgram("synchronous work runs after what the same thread has sent to the main queue")
         { scenario in
-            let queue = DispatchQueue(label: "serial")
-            let shared = Shared()
-            scenario.thread("sender") {
-                queue.async { shared.value = 1 }
-                shared.value = 2
+            let (shared, log) = (Shared(), Scenario.Log<Int>())
+            scenario.thread("writer") {
+                DispatchQueue.main.async { shared.value = 1 }
+                DispatchQueue.main.async { shared.value = 2 }
+                log.append(DispatchQueue.main.sync { shared.value })
             }
+            scenario.thread("reader") { _ = DispatchQueue.main.sync { shared.value } }
+            scenario.check { try Scenario.require(log.entries == [2], "\(log.entries)") }
         },
         // It orders nothing, even if the first piece of work has already run by then.
         KnownProgram("a time-out does not order two pieces of concurrent work", .overlap) {
@@ -56,30 +36,8 @@ struct SendingEntryPointTests {
 
     private static let deadlocks = [
         KnownProgram(
-            "a reader that waits for its queue behind a barrier, which waits for it: a deadlock",
-            .deadlock, reason: ["for what came to the queue 'concurrent' before"]
-        ) { scenario in
-            let queue = concurrent()
-            let (shared, log) = (Shared(), Scenario.Log<Int>())
-            scenario.thread("sender") {
-                queue.async {
-                    queue.async(flags: .barrier) { shared.value = 1 }
-                    queue.sync { _ = shared.value }
-                }
-            }
-            scenario.thread("other") { log.append(1) }
-        },
-        KnownProgram(
-            "a reader reads again behind a barrier: a deadlock", .deadlock, alwaysFails: false,
-            reason: ["'reader' waits at", "for what came to the queue 'concurrent' before"],
-            everyOrder: true
-        ) { scenario in
-            let (shared, queue) = (Shared(), concurrent())
-            scenario.thread("reader") { queue.sync { queue.sync { _ = shared.value } } }
-            scenario.thread("writer") { queue.async(flags: .barrier) { shared.value = 1 } }
-        },
-        KnownProgram(
-            "and behind a thread that waits as a barrier", .deadlock, alwaysFails: false,
+            "a reader reads again behind a thread that waits as a barrier: a deadlock", .deadlock,
+            alwaysFails: false,
             reason: [
                 "'reader' waits at", "for what came to the queue 'concurrent' before",
                 "'writer' waits at", "for the queue 'concurrent' that 'reader' took",
@@ -176,19 +134,5 @@ struct SendingEntryPointTests {
 
     private static func concurrent() -> DispatchQueue {
         DispatchQueue(label: "concurrent", attributes: .concurrent)
-    }
-
-    /// A value that is written with `async` and read with `sync`, by two threads.
-    private static func write(_ scenario: Scenario, to queue: DispatchQueue) {
-        let (shared, log) = (Shared(), Scenario.Log<Int>())
-        scenario.thread("writer") {
-            queue.async { shared.value = 1 }
-            queue.async { shared.value = 2 }
-            log.append(queue.sync { shared.value })
-        }
-        scenario.thread("reader") { _ = queue.sync { shared.value } }
-        scenario.check {
-            try Scenario.require(log.entries == [2], "it does not see what it wrote")
-        }
     }
 }

@@ -96,25 +96,4 @@ struct ExpectationTests {
         }
         #expect(failing.count == 1)
     }
-
-    @Test("a closure that is not isolated also works in a test on the main actor")
-    @MainActor func onMainActor() {
-        expectSurvives { @Sendable scenario in
-            let counter = AtomicCounter()
-            scenario.threads("first", "second") { counter.increment() }
-        }
-    }
-
-    @Test("an isolated closure in a test on the main actor is an issue, and is never called")
-    @MainActor func isolated() {
-        var calls = 0
-        let recorded = issues { line in
-            expectSurvives(line: line) { scenario in
-                calls += 1
-                scenario.thread("only") { calls += 1 }
-            }
-        }
-        #expect(recorded.first?.words.contains("begin it with { @Sendable scenario in") == true)
-        #expect(calls == 0)
-    }
 }

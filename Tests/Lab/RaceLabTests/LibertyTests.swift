@@ -42,27 +42,19 @@ struct LibertyTests {
         return explore(options: options, describe)
     }
 
-    @Test("finds the bug, and only on request", arguments: all, [false, true])
+    @Test("finds the bug, only on request, and replays it", arguments: all, [false, true])
     func showsBug(_ liberty: Liberty, reduction: Bool) throws {
         let without = Self.exploration(liberty.describe, { _ in }, reduction: reduction)
         #expect(without.survives, "\(without.text())")
         let exploration = Self.exploration(liberty.describe, liberty.take, reduction: reduction)
         #expect(exploration.findings.map(\.kind) == [liberty.kind], "\(exploration.text())")
         #expect(exploration.coverage == .all)
+        let finding = try #require(exploration.findings.first)
+        let trace = try exploration.replay(finding.schedule.text(threads: exploration.threads))
+        #expect(trace.schedule == finding.schedule)
+        #expect(trace.findings.contains { $0.kind == liberty.kind })
         let corrected = Self.exploration(liberty.corrected, liberty.take, reduction: reduction)
         #expect(corrected.survives, "\(corrected.text())")
-    }
-
-    @Test("the schedule of each finding can be replayed", arguments: all)
-    func replays(_ liberty: Liberty) throws {
-        let exploration = Self.exploration(liberty.describe, liberty.take, reduction: true)
-        let finding = try #require(exploration.findings.first)
-        let text = finding.schedule.text(threads: exploration.threads)
-        var options = Exploration.Options()
-        liberty.take(&options)
-        let trace = try Exploration.replay(text, options: options, liberty.describe)
-        #expect(trace.findings.contains { $0.kind == liberty.kind })
-        #expect(trace.schedule == finding.schedule)
     }
 
     @Test("two waits that may time out are explored once", arguments: waits)

@@ -37,18 +37,6 @@ final class OrderedAtomic: Sendable {
         }
     }
 
-    func add(_ value: Int, _ ordering: MemoryOrdering) -> Int {
-        switch ordering {
-        case .relaxed: word.wrappingAdd(value, ordering: .relaxed).oldValue
-        case .acquiring: word.wrappingAdd(value, ordering: .acquiring).oldValue
-        case .releasing: word.wrappingAdd(value, ordering: .releasing).oldValue
-        case .acquiringAndReleasing:
-            word.wrappingAdd(value, ordering: .acquiringAndReleasing).oldValue
-        case .sequentiallyConsistent:
-            word.wrappingAdd(value, ordering: .sequentiallyConsistent).oldValue
-        }
-    }
-
     func exchange(_ value: Int, _ ordering: MemoryOrdering) -> Int {
         switch ordering {
         case .relaxed: word.exchange(value, ordering: .relaxed)
@@ -59,83 +47,51 @@ final class OrderedAtomic: Sendable {
         }
     }
 
-    func compareExchange(
-        _ expected: Int, _ desired: Int, _ ordering: MemoryOrdering, _ failing: MemoryOrdering
-    ) -> Bool {
-        attempt(expected, desired, ordering, failing).exchanged
-    }
-
-    /// Returns the value before the exchange, or instead of it.
+    /// Returns the value before the exchange, or instead of it. The ordering of a failure is not
+    /// stronger than that of the success.
     func replace(
         _ expected: Int, _ desired: Int, _ ordering: MemoryOrdering, _ failing: MemoryOrdering
     ) -> Int {
-        attempt(expected, desired, ordering, failing).original
-    }
-
-    private func attempt(
-        _ expected: Int, _ desired: Int, _ ordering: MemoryOrdering, _ failing: MemoryOrdering
-    ) -> (exchanged: Bool, original: Int) {
-        switch (ordering, failing) {
-        case (.relaxed, .relaxed):
-            word.compareExchange(
-                expected: expected, desired: desired,
-                successOrdering: .relaxed, failureOrdering: .relaxed)
-        case (.relaxed, .acquiring):
-            word.compareExchange(
-                expected: expected, desired: desired,
-                successOrdering: .relaxed, failureOrdering: .acquiring)
-        case (.relaxed, _):
-            word.compareExchange(
-                expected: expected, desired: desired,
-                successOrdering: .relaxed, failureOrdering: .sequentiallyConsistent)
-        case (.acquiring, .relaxed):
-            word.compareExchange(
-                expected: expected, desired: desired,
-                successOrdering: .acquiring, failureOrdering: .relaxed)
-        case (.acquiring, .acquiring):
-            word.compareExchange(
-                expected: expected, desired: desired,
-                successOrdering: .acquiring, failureOrdering: .acquiring)
-        case (.acquiring, _):
-            word.compareExchange(
-                expected: expected, desired: desired,
-                successOrdering: .acquiring, failureOrdering: .sequentiallyConsistent)
-        case (.releasing, .relaxed):
-            word.compareExchange(
-                expected: expected, desired: desired,
-                successOrdering: .releasing, failureOrdering: .relaxed)
-        case (.releasing, .acquiring):
-            word.compareExchange(
-                expected: expected, desired: desired,
-                successOrdering: .releasing, failureOrdering: .acquiring)
-        case (.releasing, _):
-            word.compareExchange(
-                expected: expected, desired: desired,
-                successOrdering: .releasing, failureOrdering: .sequentiallyConsistent)
-        case (.acquiringAndReleasing, .relaxed):
-            word.compareExchange(
-                expected: expected, desired: desired,
-                successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
-        case (.acquiringAndReleasing, .acquiring):
-            word.compareExchange(
-                expected: expected, desired: desired,
-                successOrdering: .acquiringAndReleasing, failureOrdering: .acquiring)
-        case (.acquiringAndReleasing, _):
-            word.compareExchange(
-                expected: expected, desired: desired,
-                successOrdering: .acquiringAndReleasing, failureOrdering: .sequentiallyConsistent)
-        case (.sequentiallyConsistent, .relaxed):
-            word.compareExchange(
-                expected: expected, desired: desired,
-                successOrdering: .sequentiallyConsistent, failureOrdering: .relaxed)
-        case (.sequentiallyConsistent, .acquiring):
-            word.compareExchange(
-                expected: expected, desired: desired,
-                successOrdering: .sequentiallyConsistent, failureOrdering: .acquiring)
-        case (.sequentiallyConsistent, _):
-            word.compareExchange(
-                expected: expected, desired: desired,
-                successOrdering: .sequentiallyConsistent, failureOrdering: .sequentiallyConsistent)
-        }
+        let result =
+            switch (ordering, failing) {
+            case (.relaxed, _):
+                word.compareExchange(
+                    expected: expected, desired: desired,
+                    successOrdering: .relaxed, failureOrdering: .relaxed)
+            case (.acquiring, .relaxed):
+                word.compareExchange(
+                    expected: expected, desired: desired,
+                    successOrdering: .acquiring, failureOrdering: .relaxed)
+            case (.acquiring, _):
+                word.compareExchange(
+                    expected: expected, desired: desired,
+                    successOrdering: .acquiring, failureOrdering: .acquiring)
+            case (.releasing, _):
+                word.compareExchange(
+                    expected: expected, desired: desired,
+                    successOrdering: .releasing, failureOrdering: .relaxed)
+            case (.acquiringAndReleasing, .relaxed):
+                word.compareExchange(
+                    expected: expected, desired: desired,
+                    successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
+            case (.acquiringAndReleasing, _):
+                word.compareExchange(
+                    expected: expected, desired: desired,
+                    successOrdering: .acquiringAndReleasing, failureOrdering: .acquiring)
+            case (.sequentiallyConsistent, .relaxed):
+                word.compareExchange(
+                    expected: expected, desired: desired,
+                    successOrdering: .sequentiallyConsistent, failureOrdering: .relaxed)
+            case (.sequentiallyConsistent, .acquiring):
+                word.compareExchange(
+                    expected: expected, desired: desired,
+                    successOrdering: .sequentiallyConsistent, failureOrdering: .acquiring)
+            case (.sequentiallyConsistent, _):
+                word.compareExchange(
+                    expected: expected, desired: desired,
+                    successOrdering: .sequentiallyConsistent,
+                    failureOrdering: .sequentiallyConsistent)
+            }
+        return result.original
     }
 }

@@ -1,40 +1,68 @@
-import Models
 import RaceLab
 import RaceLabTesting
 import Synchronization
 import Testing
 
-/// The happens-before edges that memory orderings create, as in C++20.
+/// Atomic operations, and the happens-before edges that their orderings create. For those of litmus
+/// programs there is a model.
 @Suite("Memory orderings", .needsTheLab)
 struct MemoryOrderingTests {
-    /// Whether threads that share a page have a data race.
-    private func isRace(of bodies: @escaping (OrderedAtomic, Counter) -> [() -> Void]) -> Bool {
-        let exploration = explore { scenario in
-            let made = bodies(OrderedAtomic(), Counter())
-            for (number, body) in made.enumerated() {
-                scenario.thread("thread \(number)", body)
-            }
-        }
-        #expect(
-            exploration.inconclusive == nil && exploration.coverage == .all,
-            "\(exploration.summary)")
-        #expect(exploration.findings.allSatisfy { $0.kind == .dataRace }, "\(exploration.summary)")
-        return !exploration.survives
-    }
+    @Test("has its known result", arguments: programs)
+    func known(_ program: KnownProgram) { program.check() }
 
-    /// One thread writes a page and publishes it with a flag. Another one reads the page if it
-    /// receives the flag.
-    private func isRace(
-        publishing: @escaping (OrderedAtomic) -> Void, receiving: @escaping (OrderedAtomic) -> Bool
-    ) -> Bool {
-        isRace { flag, page in
-            let writes = {
-                page.value = 1
-                publishing(flag)
+    private static let programs = [
+        KnownProgram("a lock made of a logical or", explored: 2...(.max)) {
+            scenario in
+            let (isTaken, guarded) = (Box(Atomic(false)), Counter())
+            scenario.threads("first", "second") {
+                while isTaken.value.logicalOr(true, ordering: .acquiring).oldValue {}
+                guarded.value += 1
+                isTaken.value.store(false, ordering: .releasing)
             }
-            return [writes, { if receiving(flag) { _ = page.value } }]
-        }
-    }
+            scenario.check { try Scenario.require(guarded.value == 2, "an increment was lost") }
+        },
+        // The thread that exchanges second is ordered after all that the first did before.
+        KnownProgram(
+            "an exchange that does not change the value still publishes", .dataRace,
+            alwaysFails: false
+        ) { scenario in
+            let (flag, guarded) = (Box(Atomic(true)), Counter())
+            scenario.thread("writer") {
+                guarded.value = 1
+                _ = flag.value.exchange(true, ordering: .releasing)
+            }
+            scenario.thread("reader") {
+                _ = flag.value.exchange(true, ordering: .acquiring)
+                _ = guarded.value
+            }
+        },
+        KnownProgram("a reference that is stored once", outcomes: ["made", "made made"]) {
+            scenario in
+            let (lazy, log) = (Lazy(), Scenario.Log<String>())
+            scenario.threads("A", "B") {
+                if lazy.get(log).value != 1 { log.append("unfinished") }
+            }
+            scenario.outcome { log.entries.joined(separator: " ") }
+        },
+        // Some of these additions make the lab enlarge its table of addresses.
+        KnownProgram("additions at many addresses", options: .isolated) { scenario in
+            let counts = (0..<1_500).map { _ in Box(Atomic(0)) }
+            scenario.thread("counter") {
+                for count in counts {
+                    count.value.wrappingAdd(1, ordering: .acquiringAndReleasing)
+                }
+            }
+        },
+        KnownProgram("a thread that only executes a fence counts as observed") { scenario in
+            scenario.thread("only") { atomicMemoryFence(ordering: .acquiring) }
+        },
+        KnownProgram("a pair of words that is stored with release") {
+            publish($0) { $0.store($1, ordering: .releasing) }
+        },
+        KnownProgram("a relaxed pair of words", .dataRace) {
+            publish($0) { $0.store($1, ordering: .relaxed) }
+        },
+    ]
 
     private final class Lazy: @unchecked Sendable {
         private let reference = AtomicLazyReference<Counter>()
@@ -48,82 +76,23 @@ struct MemoryOrderingTests {
         }
     }
 
-    @Test("of a reference that is stored once")
-    func lazyReference() {
-        let exploration = explore { scenario in
-            let (lazy, log) = (Lazy(), Scenario.Log<String>())
-            scenario.threads("A", "B") {
-                if lazy.get(log).value != 1 { log.append("unfinished") }
-            }
-            scenario.outcome { log.entries.joined(separator: " ") }
+    private static func publish(
+        _ scenario: Scenario, _ store: @escaping (borrowing Atomic<WordPair>, WordPair) -> Void
+    ) {
+        let pair = Box(Atomic(WordPair(first: 0, second: 0)))
+        let page = Counter()
+        scenario.thread("writer") {
+            page.value = 1
+            store(pair.value, WordPair(first: 1, second: 1))
         }
-        #expect(exploration.survives, "\(exploration.text())")
-        #expect(Set(exploration.outcomes.keys) == ["made", "made made"])
-    }
-
-    @Test(
-        "of a store and of a load", arguments: [MemoryOrdering].ofStores, [MemoryOrdering].ofLoads)
-    func messagePassing(storing: MemoryOrdering, loading: MemoryOrdering) {
-        let isRace = isRace(
-            publishing: { $0.store(1, storing) }, receiving: { $0.load(loading) == 1 })
-        #expect(isRace == !(storing.releases && loading.acquires))
-    }
-
-    @Test("of an addition, however many addresses the lab has recorded already")
-    func manyAddresses() {
-        // Some of these additions make the lab enlarge its table of addresses.
-        let exploration = explore(options: .isolated) { scenario in
-            let counts = (0..<1_500).map { _ in OrderedAtomic() }
-            scenario.thread("counter") {
-                for count in counts { _ = count.add(1, .acquiringAndReleasing) }
-            }
+        scenario.thread("reader") {
+            if pair.value.load(ordering: .acquiring).second == 1 { _ = page.value }
         }
-        #expect(exploration.survives, "\(exploration.summary)")
-    }
-
-    @Test(
-        "of fences around relaxed operations", arguments: MemoryOrdering.allCases,
-        MemoryOrdering.allCases)
-    func fences(before: MemoryOrdering, after: MemoryOrdering) {
-        let isRace = isRace { flag in
-            before.fence()
-            flag.store(1, .relaxed)
-        } receiving: { flag in
-            guard flag.load(.relaxed) == 1 else { return false }
-            after.fence()
-            return true
+        scenario.thread("adder") {
+            let zero = WordPair(first: 0, second: 0)
+            _ = pair.value.compareExchange(
+                expected: zero, desired: zero, ordering: .acquiringAndReleasing)
         }
-        #expect(isRace == !(before.releases && after.acquires))
-    }
-
-    @Test(
-        "of a read-modify-write on both sides", arguments: [MemoryOrdering].all,
-        [MemoryOrdering].all)
-    func readModifyWrite(first: MemoryOrdering, second: MemoryOrdering) {
-        // The last thread that counts down reads what the first wrote.
-        let adding = isRace(
-            publishing: { _ = $0.add(1, first) }, receiving: { $0.add(1, second) == 1 })
-        #expect(adding == !(first.releases && second.acquires))
-        let exchanging = isRace(
-            publishing: { _ = $0.exchange(1, first) }, receiving: { $0.exchange(0, second) == 1 })
-        #expect(exchanging == !(first.releases && second.acquires))
-        let claiming = isRace(
-            publishing: { _ = $0.compareExchange(0, 1, first, .relaxed) },
-            receiving: { $0.compareExchange(1, 2, second, .relaxed) })
-        #expect(claiming == !(first.releases && second.acquires))
-    }
-
-    @Test("a `Mutex`, a queue and the start of a thread still create happens-before edges")
-    func locksOrder() {
-        let isRace = isRace { flag, page in
-            let lock = Box(Mutex(()))
-            let body = {
-                lock.value.withLock { _ in page.value += 1 }
-                flag.store(1, .relaxed)
-            }
-            return [body, body]
-        }
-        #expect(!isRace)
     }
 
     @Test("a report mentions weak orderings")
@@ -140,38 +109,4 @@ struct MemoryOrderingTests {
         #expect(restricted.text().contains("newest value only"), "\(restricted.text())")
         #expect(restricted.memory == .sequentiallyConsistent)
     }
-
-    @Test("a thread that only executes a fence counts as observed")
-    func onlyFences() {
-        #expect(!isRace { _, _ in [{ atomicMemoryFence(ordering: .acquiring) }] })
-    }
-
-    @Test("atomic operations on two words", arguments: [true, false])
-    func pairs(isOrdered: Bool) {
-        let exploration = explore { scenario in
-            let pair = TwoWords()
-            let page = Counter()
-            scenario.thread("writer") {
-                page.value = 1
-                if isOrdered {
-                    pair.value.store(WordPair(first: 1, second: 1), ordering: .releasing)
-                } else {
-                    pair.value.store(WordPair(first: 1, second: 1), ordering: .relaxed)
-                }
-            }
-            scenario.thread("reader") {
-                if pair.value.load(ordering: .acquiring).second == 1 { _ = page.value }
-            }
-            scenario.thread("adder") {
-                let zero = WordPair(first: 0, second: 0)
-                _ = pair.value.compareExchange(
-                    expected: zero, desired: zero, ordering: .acquiringAndReleasing)
-            }
-        }
-        #expect(exploration.survives == isOrdered, "\(exploration.text())")
-    }
-}
-
-private final class TwoWords: Sendable {
-    let value = Atomic(WordPair(first: 0, second: 0))
 }

@@ -23,6 +23,7 @@ struct ModelTests {
             (fault: RL_FAULT_NO_EARLY_ATTEMPTS, first: 184),
             (fault: RL_FAULT_SKIP_LAST_ALTERNATIVE, first: 20),
             (fault: RL_FAULT_NO_EDGE_FROM_UNLOCK, first: 20),
+            (fault: RL_FAULT_LOCKS_ALWAYS_FREE, first: 20),
         ])
     func notices(fault: Int, first: Int) {
         let isNoticed = [first..<400, 0..<first].joined().contains {

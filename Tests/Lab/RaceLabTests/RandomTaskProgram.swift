@@ -146,7 +146,7 @@ extension Listing {
 }
 
 /// A gate that opens once; until then, tasks that want to pass wait.
-private final class Gate: Sendable {
+final class Gate: Sendable {
     private struct State {
         var isOpen = false
         var waiting: [CheckedContinuation<Void, Never>] = []

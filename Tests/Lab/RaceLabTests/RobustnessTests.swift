@@ -1,6 +1,7 @@
 import CRaceLab
 import Foundation
 import RaceLabTesting
+import SharedSuite
 import Synchronization
 import Testing
 
@@ -114,13 +115,15 @@ struct RobustnessTests {
     #if os(Linux)
         @Test("each symbol that the C half exports has its prefix, or belongs to the toolchain")
         func names() throws {
-            let products = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-            let folder = products.appending(path: "CRaceLab.build")
+            let folder = Commands.products.appending(path: "CRaceLab.build")
             let objects = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
-                .filter { $0.hasSuffix(".o") }.map { folder.appending(path: $0) }
+                .filter { $0.hasSuffix(".o") }.map { folder.appending(path: $0).path }
             try #require(objects.count > 10)
+            let list = try Commands.run(
+                URL(filePath: "/usr/bin/env"), ["nm", "-P", "-g", "--defined-only"] + objects)
+            try #require(list.status == 0, "\(list.errors)")
             let answered = [
-                "pthread_", "dispatch_", "__tsan_", "swift_", "$s15Synchronization",
+                "pthread_", "dispatch_", "__atomic_", "__tsan_", "swift_", "$s15Synchronization",
                 "_dispatch_", "_Block_", "_CFIsMainThread", "timerfd_settime", "free", "malloc",
                 "posix_memalign",
                 "realloc",
@@ -149,45 +152,10 @@ struct RobustnessTests {
                 "popen", "system", "tzset", "localtime", "mktime", "setrlimit", "nanosleep",
                 "clock_nanosleep", "usleep", "sleep", "sched_yield", "pthread_mutex_destroy",
             ]
-            for object in objects {
-                for name in try Self.exported(by: Data(contentsOf: object)) {
-                    let isFine = name.hasPrefix("rl_") || answered.contains(where: name.hasPrefix)
-                    #expect(isFine, "\(object.lastPathComponent): \(name)")
-                }
+            for symbol in list.output.split(separator: "\n") where !symbol.hasSuffix(":") {
+                let isFine = symbol.hasPrefix("rl_") || answered.contains(where: symbol.hasPrefix)
+                #expect(isFine, "\(symbol)")
             }
-        }
-
-        /// The names of the global symbols that an object file defines.
-        private static func exported(by file: Data) throws -> [String] {
-            func number<Value: FixedWidthInteger>(_ offset: Int, _ type: Value.Type) -> Int {
-                Int(
-                    file.withUnsafeBytes {
-                        Value(
-                            littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: Value.self))
-                    })
-            }
-            try #require(file.starts(with: [0x7F] + Array("ELF".utf8)))
-            let sections = number(0x28, UInt64.self)
-            let sizeOfSection = number(0x3A, UInt16.self)
-            var names: [String] = []
-            for index in 0..<number(0x3C, UInt16.self) {
-                let section = sections + index * sizeOfSection
-                let isSymbolTable = number(section + 4, UInt32.self) == 2
-                guard isSymbolTable else { continue }
-                let start = number(section + 0x18, UInt64.self)
-                let size = number(section + 0x20, UInt64.self)
-                let link = sections + number(section + 0x28, UInt32.self) * sizeOfSection
-                let texts = number(link + 0x18, UInt64.self)
-                for symbol in stride(from: start, to: start + size, by: 24) {
-                    let isGlobal = file[symbol + 4] >> 4 == 1
-                    let isHidden = file[symbol + 5] & 3 == 2
-                    let isDefined = number(symbol + 6, UInt16.self) != 0
-                    guard isGlobal, isDefined, !isHidden else { continue }
-                    let name = file[(texts + number(symbol, UInt32.self))...].prefix { $0 != 0 }
-                    names.append(String(decoding: name, as: UTF8.self))
-                }
-            }
-            return names
         }
     #endif
 }

@@ -1,4 +1,3 @@
-import CRaceLab
 import RaceLab
 import RaceLabTesting
 import Synchronization
@@ -82,52 +81,6 @@ struct SoundnessTests {
             scenario.outcome { log.entries.sorted().joined(separator: ", ") }
         },
     ]
-
-    // MARK: Faults of the lab
-
-    /// A check that passes on the correct lab, and must fail on a lab with the fault.
-    struct Fault: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        let fault: UInt32
-        let holds: @Sendable (_ fault: UInt32) -> Bool
-    }
-
-    static let faults: [Fault] = [
-        Fault(
-            testDescription: "no happens-before from unlock to lock",
-            fault: UInt32(RL_FAULT_NO_EDGE_FROM_UNLOCK)
-        ) { fault in
-            lockedObject.exploration { $0.faults = fault }.survives
-        },
-        Fault(
-            testDescription: "every lock is free",
-            fault: UInt32(RL_FAULT_LOCKS_ALWAYS_FREE)
-        ) { fault in
-            let exploration = Classic.twoPhilosophers.exploration { $0.faults = fault }
-            return exploration.findings.map(\.kind) == [.deadlock] && exploration.failing == 2
-        },
-        Fault(
-            testDescription: "the last alternative is skipped",
-            fault: UInt32(RL_FAULT_SKIP_LAST_ALTERNATIVE)
-        ) { fault in
-            let exploration = Classic.atomicLostUpdate.exploration { $0.faults = fault }
-            return exploration.explored == 6 && exploration.outcomes == ["1": 4, "2": 2]
-        },
-    ]
-
-    /// An object that is modified under a lock only.
-    static let lockedObject = Classic("locked object", .survives) { scenario in
-        let (lock, counter) = (Box(Mutex(())), Counter())
-        scenario.threads("first", "second") { lock.value.withLock { _ in counter.increment() } }
-    }
-
-    @Test("a fault in the lab is noticed", arguments: faults)
-    func notices(_ fault: Fault) async {
-        #expect(fault.holds(0))
-        #expect(!fault.holds(fault.fault))
-        // The next exploration has no fault.
-        #expect(fault.holds(0))
-    }
 
     // MARK: Determinism
 

@@ -47,7 +47,7 @@ struct TaskExample: Sendable, CustomStringConvertible {
     }
 
     static let all: [TaskExample] = [
-        shared, actors, executors, polling, pollingWithoutYields, continuations, structured,
+        shared, actors, executors, polling, continuations, structured,
         cancellation, implicitCancellations, streams, mixed,
     ].flatMap(\.self)
 }

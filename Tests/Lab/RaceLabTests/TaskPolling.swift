@@ -41,34 +41,67 @@ private func yieldOften(_ count: Int) async -> Int {
 }
 
 extension TaskExample {
-    static let polling = [
+    static let polling =
+        yielding + pollingWithoutYields + loops(yields: true) + loops(yields: false)
+
+    /// Both kinds of loops.
+    private static func loops(yields: Bool) -> [TaskExample] {
+        let verb = yields ? "yields" : "spins"
+        return [
+            TaskExample("\(verb) until a flag is set", outcomes: ["2"]) { scenario, notebook in
+                let shared = PolledFlags()
+                scenario.task("setter") {
+                    notebook.value = 1
+                    shared.flag.store(true, ordering: .releasing)
+                }
+                scenario.task("poller") {
+                    while !shared.flag.load(ordering: .acquiring) {
+                        if yields { await Task.yield() }
+                    }
+                    notebook.value += 1
+                }
+            },
+            TaskExample("\(verb) until a relaxed flag is set", [.dataRace]) { scenario, notebook in
+                let shared = PolledFlags()
+                scenario.task("setter") {
+                    notebook.value += 1
+                    shared.flag.store(true, ordering: .relaxed)
+                }
+                scenario.task("poller") {
+                    while !shared.flag.load(ordering: .relaxed) { if yields { await Task.yield() } }
+                    notebook.value += 1
+                }
+            },
+            TaskExample("\(verb) until it is cancelled", task: "starter") { _ in
+                let task = Task { while !Task.isCancelled { if yields { await Task.yield() } } }
+                task.cancel()
+                await task.value
+            },
+            TaskExample(
+                "\(verb) until it is cancelled, and nothing does", [.deadlock], task: "starter"
+            ) { _ in
+                await Task { while !Task.isCancelled { if yields { await Task.yield() } } }.value
+            },
+            TaskExample("\(verb), and gives up after three rounds", outcomes: ["0", "1"]) {
+                scenario, notebook in
+                let shared = PolledFlags()
+                scenario.thread("setter") { shared.flag.store(true, ordering: .releasing) }
+                scenario.task("poller") {
+                    for _ in 0..<3 {
+                        if shared.flag.load(ordering: .acquiring) { notebook.value = 1 }
+                        if yields { await Task.yield() }
+                    }
+                }
+            },
+        ]
+    }
+
+    private static let yielding = [
         TaskExample("only waits for a continuation", [.deadlock]) { scenario in
             scenario.task("waiter") { await withUnsafeContinuation { _ in } }
         },
         TaskExample("only sleeps") { scenario in
             scenario.task("sleeper") { try? await Task.sleep(for: .seconds(1)) }
-        },
-        TaskExample("yields until a flag is set", outcomes: ["2"]) { scenario, notebook in
-            let shared = PolledFlags()
-            scenario.task("setter") {
-                notebook.value = 1
-                shared.flag.store(true, ordering: .releasing)
-            }
-            scenario.task("poller") {
-                while !shared.flag.load(ordering: .acquiring) { await Task.yield() }
-                notebook.value += 1
-            }
-        },
-        TaskExample("yields until a relaxed flag is set", [.dataRace]) { scenario, notebook in
-            let shared = PolledFlags()
-            scenario.task("setter") {
-                notebook.value += 1
-                shared.flag.store(true, ordering: .relaxed)
-            }
-            scenario.task("poller") {
-                while !shared.flag.load(ordering: .relaxed) { await Task.yield() }
-                notebook.value += 1
-            }
         },
         TaskExample("yields until a flag of an actor is set") { scenario in
             let flag = PolledFlag()
@@ -84,16 +117,6 @@ extension TaskExample {
             let plain = LockedFlag()
             scenario.thread("setter") { plain.set() }
             scenario.task("poller") { while !plain.isSet { await Task.yield() } }
-        },
-        TaskExample("yields until it is cancelled", task: "starter") { _ in
-            let task = Task { while !Task.isCancelled { await Task.yield() } }
-            task.cancel()
-            await task.value
-        },
-        TaskExample("yields until it is cancelled, and nothing does", [.deadlock], task: "starter")
-        { _ in
-            let task = Task { while !Task.isCancelled { await Task.yield() } }
-            await task.value
         },
         TaskExample(
             "yields in a group until it is cancelled, which another task's error causes",
@@ -120,19 +143,6 @@ extension TaskExample {
             scenario, notebook in
             scenario.task("counter") { notebook.value = await yieldOften(4) }
         },
-        TaskExample("gives up after three rounds", outcomes: ["0", "1"]) { scenario, notebook in
-            let shared = PolledFlags()
-            scenario.thread("setter") { shared.flag.store(true, ordering: .releasing) }
-            scenario.task("poller") {
-                for _ in 0..<3 {
-                    if shared.flag.load(ordering: .acquiring) {
-                        notebook.value = 1
-                        break
-                    }
-                    await Task.yield()
-                }
-            }
-        },
         TaskExample("the main actor yields until a task is done") { scenario in
             let flags = PolledFlags()
             scenario.task("main") { await waitOnMainActor(for: flags) }
@@ -140,43 +150,11 @@ extension TaskExample {
         },
     ]
 
-    static let pollingWithoutYields = [
-        TaskExample("spins until a flag is set", outcomes: ["2"]) { scenario, notebook in
-            let shared = PolledFlags()
-            scenario.task("setter") {
-                notebook.value = 1
-                shared.flag.store(true, ordering: .releasing)
-            }
-            scenario.task("poller") {
-                while !shared.flag.load(ordering: .acquiring) {}
-                notebook.value += 1
-            }
-        },
-        TaskExample("spins until a relaxed flag is set", [.dataRace]) { scenario, notebook in
-            let shared = PolledFlags()
-            scenario.task("setter") {
-                notebook.value += 1
-                shared.flag.store(true, ordering: .relaxed)
-            }
-            scenario.task("poller") {
-                while !shared.flag.load(ordering: .relaxed) {}
-                notebook.value += 1
-            }
-        },
+    private static let pollingWithoutYields = [
         TaskExample("spins until a flag in a mutex is set") { scenario in
             let flag = Box(Mutex(false))
             scenario.task("setter") { flag.value.withLock { $0 = true } }
             scenario.task("poller") { while !flag.value.withLock({ $0 }) {} }
-        },
-        TaskExample("spins until it is cancelled", task: "starter") { _ in
-            let task = Task { while !Task.isCancelled {} }
-            task.cancel()
-            await task.value
-        },
-        TaskExample("spins until it is cancelled, and nothing does", [.deadlock], task: "starter") {
-            _ in
-            let task = Task { while !Task.isCancelled {} }
-            await task.value
         },
         TaskExample("checks until it is cancelled", outcomes: ["1"], task: "starter") { notebook in
             let task = Task { while true { try Task.checkCancellation() } }
@@ -222,14 +200,6 @@ extension TaskExample {
             scenario.task("second") {
                 while !shared.other.load(ordering: .acquiring) {}
                 shared.flag.store(true, ordering: .releasing)
-            }
-        },
-        TaskExample("gives up after three rounds, in which it spins", outcomes: ["0", "1"]) {
-            scenario, notebook in
-            let shared = PolledFlags()
-            scenario.thread("setter") { shared.flag.store(true, ordering: .releasing) }
-            scenario.task("poller") {
-                for _ in 0..<3 where shared.flag.load(ordering: .acquiring) { notebook.value = 1 }
             }
         },
         TaskExample("gives up after three questions to an actor", outcomes: ["0", "1"]) {

@@ -109,28 +109,17 @@ struct TaskTests {
         explored(example, reduction: false, faults: faults).findings.first?.count ?? 0
     }
 
-    @Test("a fault is noticed: a continuation that is resumed early orders nothing")
-    func earlyResumption() throws {
-        for description in ["also if it is resumed first", "an unsafe one, too"] {
-            let example = try Self.example(description)
-            let exploration = Self.explored(
-                example, reduction: false, faults: RL_FAULT_EARLY_RESUME_ORDERS_NOTHING)
-            #expect(Self.kinds(exploration) != example.findings)
-        }
-    }
-
-    @Test("a fault is noticed: locks of the runtime order nothing")
-    func locksOfRuntime() throws {
-        let example = try Self.example("a stream orders what was done before")
-        let exploration = Self.explored(
-            example, reduction: false, faults: RL_FAULT_RUNTIME_LOCKS_ORDER_NOTHING)
-        #expect(Self.kinds(exploration).contains(.dataRace))
-    }
-
-    @Test("a fault is noticed: tasks are ordered because they run on one thread")
-    func lanes() throws {
-        let example = try Self.example("two tasks modify one thing")
-        #expect(Self.failures(of: example) > Self.failures(of: example, RL_FAULT_LANES_ORDER_TASKS))
+    @Test(
+        "a fault is noticed",
+        arguments: [
+            ("also if it is resumed first", RL_FAULT_EARLY_RESUME_ORDERS_NOTHING),
+            ("an unsafe one, too", RL_FAULT_EARLY_RESUME_ORDERS_NOTHING),
+            ("a stream orders what was done before", RL_FAULT_RUNTIME_LOCKS_ORDER_NOTHING),
+            ("two tasks modify one thing", RL_FAULT_LANES_ORDER_TASKS),
+        ])
+    func notices(description: String, fault: Int) throws {
+        let example = try Self.example(description)
+        #expect(Self.failures(of: example) != Self.failures(of: example, fault))
     }
 
     @Test("a fault is noticed: the initialization of a global orders tasks")
@@ -162,29 +151,7 @@ struct TaskTests {
         #expect(Self.failures(of: example, RL_FAULT_ONCE_ORDERS_TASKS) < all.explored)
     }
 
-    // MARK: Always the same
-
     // MARK: Words in tables and findings
-
-    @Test("a started task has a number, and a waiting task a place")
-    func words() throws {
-        let kept = Shelf<CheckedContinuation<Void, Never>>()
-        let describe: @Sendable (Scenario) -> Void = { scenario in
-            scenario.task("starter") {
-                Task {
-                    await withCheckedContinuation { kept.put($0) }
-                }
-            }
-        }
-        let exploration = explore(describe)
-        let finding = try #require(exploration.findings.first)
-        #expect(finding.kind == .deadlock)
-        #expect(finding.reason.contains("'task 2' waits at TaskTests.swift:"), "\(finding.reason)")
-        #expect(finding.reason.hasSuffix("to be resumed"), "\(finding.reason)")
-        let trace = try #require(try exploration.counterexample())
-        #expect(trace.waiting.map(\.cause) == [.resumption])
-        #expect(try Exploration.replay(trace.scheduleText, describe).schedule == trace.schedule)
-    }
 
     @Test("a task that waits for an actor is shown with the actor and the task that holds it")
     func waitingForActor() throws {
@@ -312,6 +279,16 @@ struct TaskTests {
             scenario.task("caller") { await Starter().waitForAnother() }
         },
         KnownProgram(
+            "a started task has a number, and a waiting task a place", .deadlock,
+            sentence: "'task 2' waits at \(place(4)) to be resumed"
+        ) { scenario in
+            scenario.task("starter") {
+                Task {
+                    await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+                }
+            }
+        },
+        KnownProgram(
             "a task that cannot remove its handler is shown where it awaits the operation",
             .deadlock, alwaysFails: false,
             reason: [
@@ -418,24 +395,19 @@ struct TaskTests {
             }
             scenario.outcome { seen.text }
         },
-    ]
-
-    // MARK: Tasks that have nothing to do with each other
-
-    @Test("they do not multiply the interleavings", arguments: independentTasks)
-    func independent(_ program: KnownProgram) { program.check() }
-
-    private static let independentTasks = [
-        KnownProgram("each resumes a continuation that the other one awaits", explored: 4...4) {
-            scenario in
+        KnownProgram(
+            "independent tasks: each resumes a continuation that the other one awaits",
+            explored: 4...4
+        ) { scenario in
             for pair in ["first", "second"] {
                 let gate = Gate()
-                scenario.task("\(pair) waits") { await gate.wait() }
+                scenario.task("\(pair) waits") { await gate.pass() }
                 scenario.thread("\(pair) opens") { gate.open() }
             }
         },
-        KnownProgram("each has a stream of its own", explored: 2...2, everyOrder: true) {
-            scenario in
+        KnownProgram(
+            "independent tasks: each has a stream of its own", explored: 2...2, everyOrder: true
+        ) { scenario in
             for name in ["first", "second"] {
                 scenario.task(name) {
                     let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
@@ -448,30 +420,6 @@ struct TaskTests {
 
     private final class Count: Sendable {
         let value = Atomic(0)
-    }
-
-    /// Opens once, for one task.
-    private final class Gate: Sendable {
-        private let state = Mutex<(isOpen: Bool, waiting: CheckedContinuation<Void, Never>?)>(
-            (false, nil))
-
-        func wait() async {
-            await withCheckedContinuation { continuation in
-                let isOpen = state.withLock { state in
-                    if !state.isOpen { state.waiting = continuation }
-                    return state.isOpen
-                }
-                if isOpen { continuation.resume() }
-            }
-        }
-
-        func open() {
-            let waiting = state.withLock { state in
-                state.isOpen = true
-                return state.waiting
-            }
-            waiting?.resume()
-        }
     }
 
     @Test(

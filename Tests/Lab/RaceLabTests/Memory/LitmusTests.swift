@@ -64,6 +64,35 @@ struct LitmusTests {
         }
     }
 
+    /// Each pair of orderings with which a thread can publish a page, and another one receive it.
+    private static let publications: [(publish: [LitmusOperation], receive: [LitmusOperation])] =
+        MemoryOrdering.allCases.flatMap { first in
+            MemoryOrdering.allCases.flatMap { second in
+                [
+                    (
+                        [.fence(first), .store(.x, 1, .relaxed)],
+                        [.load(.x, .relaxed), .fence(second)]
+                    ),
+                    ([.exchange(.x, 1, first)], [.exchange(.x, 2, second)]),
+                    (
+                        [.compareExchange(.x, from: 0, to: 1, first)],
+                        [.compareExchange(.x, from: 1, to: 2, second)]
+                    ),
+                ]
+            }
+        }
+        + [MemoryOrdering].ofStores.flatMap { first in
+            [MemoryOrdering].ofLoads.map { ([.store(.x, 1, first)], [.load(.x, $0)]) }
+        }
+
+    @Test("on a page that is published with any orderings")
+    func publications() {
+        for (publish, receive) in Self.publications {
+            let program = LitmusProgram([.write] + publish, receive + [.onlyIf(1), .read])
+            LitmusComparison(program).expectEqual("\(publish) \(receive)")
+        }
+    }
+
     private func compare(_ seeds: Range<Int>, threads: Int) {
         for seed in seeds {
             let program = LitmusProgram(seed: UInt64(seed), threads: threads)

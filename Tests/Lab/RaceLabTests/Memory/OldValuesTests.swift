@@ -107,9 +107,10 @@ struct OldValuesTests {
 
     @Test("a crash after one is reported once")
     func crash() {
-        var options = Exploration.Options()
-        options.isolation = .patient
-        options.failingKinds = [.crash]
+        let options = Exploration.Options.with {
+            $0.isolation = .patient
+            $0.failingKinds = [.crash]
+        }
         let exploration = explore(options: options) { scenario in
             let (page, isPosted) = (Box(Atomic(0)), Box(Atomic(false)))
             scenario.thread("writer") {
@@ -181,7 +182,7 @@ struct OldValuesTests {
         #expect(step.old?.value == 3 && step.old?.missed?.line == subtraction.site?.line)
     }
 
-    @Test("has its known result", arguments: widths + loops + withoutWeakOrderings)
+    @Test("has its known result", arguments: widths + loops)
     func known(_ program: KnownProgram) { program.check() }
 
     /// Message passing without any ordering.
@@ -239,7 +240,7 @@ struct OldValuesTests {
         },
         KnownProgram(
             "beside a thread that is started and does nothing", outcomes: ["0", "1"],
-            options: inChildren
+            options: .isolated
         ) { scenario in
             let count = Box(Atomic(0))
             var seen = 0
@@ -273,12 +274,6 @@ struct OldValuesTests {
     }
 
     private final class Observer: @unchecked Sendable { weak var made: Made? }
-
-    private static let inChildren = {
-        var options = Exploration.Options()
-        options.isolation = .patient
-        return options
-    }()
 
     private final class Ended: Sendable { let count = Atomic(0) }
 
@@ -326,6 +321,23 @@ struct OldValuesTests {
             }
             scenario.thread("writer") { isPosted.value.store(true, ordering: .relaxed) }
         },
+        KnownProgram("locks order what atomic operations store", outcomes: ["-1", "1"]) {
+            scenario in
+            let (page, isPosted) = (Box(Atomic(0)), Box(Atomic(false)))
+            let lock = Box(Mutex(()))
+            var seen = -1
+            scenario.thread("writer") {
+                page.value.store(1, ordering: .relaxed)
+                lock.value.withLock { _ in }
+                isPosted.value.store(true, ordering: .relaxed)
+            }
+            scenario.thread("reader") {
+                guard isPosted.value.load(ordering: .relaxed) else { return }
+                lock.value.withLock { _ in }
+                seen = page.value.load(ordering: .relaxed)
+            }
+            scenario.outcome { "\(seen)" }
+        },
         KnownProgram("a flag that nobody sets is a deadlock", .deadlock) { scenario in
             let (isPosted, other) = (Box(Atomic(0)), Box(Atomic(0)))
             scenario.thread("waiter") {
@@ -354,29 +366,6 @@ struct OldValuesTests {
             seen.value = page.value.load(ordering: .relaxed)
         }
         scenario.outcome { "\(seen.value)" }
-    }
-
-    private static let withoutWeakOrderings = [
-        KnownProgram("locks order what atomic operations store", outcomes: ["-1", "1"]) {
-            passPage($0, isLocked: true)
-        }
-    ]
-
-    private static func passPage(_ scenario: Scenario, isLocked: Bool) {
-        let (page, isPosted) = (Box(Atomic(0)), Box(Atomic(false)))
-        let lock = Box(Mutex(()))
-        var seen = -1
-        scenario.thread("writer") {
-            page.value.store(1, ordering: .relaxed)
-            if isLocked { lock.value.withLock { _ in } }
-            isPosted.value.store(true, ordering: .relaxed)
-        }
-        scenario.thread("reader") {
-            guard isPosted.value.load(ordering: .relaxed) else { return }
-            if isLocked { lock.value.withLock { _ in } }
-            seen = page.value.load(ordering: .relaxed)
-        }
-        scenario.outcome { "\(seen)" }
     }
 }
 
