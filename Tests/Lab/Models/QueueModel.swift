@@ -80,7 +80,9 @@ package struct QueueModel {
         var delayed: Set<Order> = []
     }
 
-    /// The possible outcomes of a program.
+    package static let deadlock = "deadlock"
+
+    /// The possible outcomes of a program, including "deadlock".
     package private(set) var outcomes: Set<String> = []
     /// Whether some execution has a data race: two bodies are about to access the plain variable,
     /// at least one of them to write.
@@ -121,7 +123,7 @@ package struct QueueModel {
         let isOver = state.begun.allSatisfy { self.isOver($0, in: state) }
         return isOver && state.queues.allSatisfy(\.line.isEmpty)
             ? state.seen.map { $0.joined(separator: " ") }.joined(separator: " | ")
-            : Prediction.deadlock
+            : QueueModel.deadlock
     }
 
     private func isOver(_ body: Int, in state: State) -> Bool {

@@ -48,7 +48,6 @@
             }
         }
 
-        nonisolated(unsafe) private static var last = 0
         private static let file = FileManager.default.temporaryDirectory
             .appending(path: "beside-\(getpid())").path
 
@@ -209,9 +208,6 @@
             Program("properties with `@exclusivity(unchecked)`", "seen!") { shared, _ in
                 shared.unchecked += 1
             },
-            Program("properties with `@exclusivity(unchecked)`", "seen!") { shared, _ in
-                shared.memory[1] += 1
-            },
             Program("the same without the setting", "not seen") { shared, _ in
                 shared.without.increment()
             },
@@ -284,10 +280,6 @@
                 setrlimit(__rlimit_resource_t(4), &limit)
             },
             Program("timers that send a signal", "inconclusive") { _, _ in alarm(1000) },
-            Program("state that an earlier run", "inconclusive") { shared, _ in
-                shared.lock.withLock { last += 1 }
-                shared.value += last
-            },
             Program("state that an earlier run", "inconclusive") { _, _ in
                 if balance >= 80 { balance -= 80 }
             },

@@ -1,5 +1,4 @@
 import RaceLab
-import RaceLabTesting
 import Testing
 
 /// A scenario whose result is known: from the literature, or because it can be counted by hand.
@@ -38,22 +37,5 @@ struct Classic: Sendable, CustomTestStringConvertible {
 
     static func named(_ name: String) -> Classic? {
         all.first { $0.name == name }
-    }
-}
-
-@Suite("Classics", .needsTheLab)
-struct ClassicsTests {
-    @Test("has its known result", arguments: Classic.all)
-    func result(of classic: Classic) {
-        let exploration = classic.exploration()
-        #expect(exploration.inconclusive == nil)
-        #expect(exploration.coverage == .all)
-        let kind = exploration.findings.first?.kind
-        #expect((kind.map { .fails($0) } ?? .survives) == classic.expected, "\(exploration.text())")
-    }
-
-    @Test("all names are different")
-    func names() {
-        #expect(Set(Classic.all.map(\.name)).count == Classic.all.count)
     }
 }

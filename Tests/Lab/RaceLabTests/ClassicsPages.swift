@@ -52,8 +52,9 @@ struct PagesTests {
                 column: 1))
     }
 
-    @Test("every classic is on a page")
+    @Test("every classic is on a page, by a name of its own")
     func complete() throws {
+        #expect(Set(Classic.all.map(\.name)).count == Classic.all.count)
         let text = try PagesTests.pages.map {
             try String(contentsOf: PagesTests.root.appending(path: $0), encoding: .utf8)
         }.joined()

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import RaceLab
 import RaceLabTesting
@@ -13,15 +12,6 @@ struct RedundancyTests {
         let testDescription: String
         let explored: Int
         let describe: @Sendable (Scenario) -> Void
-
-        init(
-            _ testDescription: String, explored: Int,
-            _ describe: @escaping @Sendable (Scenario) -> Void
-        ) {
-            self.testDescription = testDescription
-            self.explored = explored
-            self.describe = describe
-        }
     }
 
     /// Threads that try to take one lock, and count if they get it.
@@ -63,10 +53,13 @@ struct RedundancyTests {
     }
 
     static let miniatures = [
-        Miniature("two threads that try once", explored: 4, tries(2, 1)),
-        Miniature("two threads that try three times", explored: 192, tries(2, 3)),
-        Miniature("three threads that try once", explored: 21, tries(3, 1)),
-        Miniature("a queue and a lock", explored: 24) { scenario in
+        Miniature(testDescription: "two threads that try once", explored: 4, describe: tries(2, 1)),
+        Miniature(
+            testDescription: "two threads that try three times", explored: 192,
+            describe: tries(2, 3)),
+        Miniature(
+            testDescription: "three threads that try once", explored: 21, describe: tries(3, 1)),
+        Miniature(testDescription: "a queue and a lock", explored: 24) { scenario in
             let (lock, shared, queue) = (NSLock(), Shared(), DispatchQueue(label: "queue"))
             let seen = Seen()
             for index in 0..<2 {
@@ -80,7 +73,7 @@ struct RedundancyTests {
             }
             scenario.outcome { seen.text }
         },
-        Miniature("two queues", explored: 24) { scenario in
+        Miniature(testDescription: "two queues", explored: 24) { scenario in
             let (lock, shared) = (NSLock(), Shared())
             let queues = [DispatchQueue(label: "left"), DispatchQueue(label: "right")]
             for index in 0..<2 {
@@ -89,7 +82,7 @@ struct RedundancyTests {
                 }
             }
         },
-        Miniature("a concurrent queue", explored: 10) { scenario in
+        Miniature(testDescription: "a concurrent queue", explored: 10) { scenario in
             let (lock, shared) = (NSLock(), Shared())
             let queue = DispatchQueue(label: "queue", attributes: .concurrent)
             for index in 0..<2 {
@@ -100,12 +93,12 @@ struct RedundancyTests {
             }
         },
         Miniature(
-            "readers that wait, writers that send", explored: 4,
-            readersAndWriters(2) { $0.async(flags: .barrier, execute: $1) }),
+            testDescription: "readers that wait, writers that send", explored: 4,
+            describe: readersAndWriters(2) { $0.async(flags: .barrier, execute: $1) }),
         Miniature(
-            "readers and writers that wait", explored: 4,
-            readersAndWriters(2) { $0.sync(flags: .barrier, execute: $1) }),
-        Miniature("a queue, a task and a stream", explored: 15) { scenario in
+            testDescription: "readers and writers that wait", explored: 4,
+            describe: readersAndWriters(2) { $0.sync(flags: .barrier, execute: $1) }),
+        Miniature(testDescription: "a queue, a task and a stream", explored: 15) { scenario in
             let (shared, seen, queue) = (Shared(), Seen(), DispatchQueue(label: "queue"))
             let (stream, continuation) = AsyncStream<Int>.makeStream()
             scenario.task("reader") {
@@ -118,7 +111,7 @@ struct RedundancyTests {
             scenario.thread("writer") { queue.sync { shared.value += 1 } }
             scenario.outcome { seen.text }
         },
-        Miniature("two tasks on one actor, and a lock", explored: 2) { scenario in
+        Miniature(testDescription: "two tasks on one actor, and a lock", explored: 2) { scenario in
             let account = Account()
             for index in 0..<2 {
                 scenario.task("\(index)") { await account.add(index) }

@@ -50,6 +50,13 @@ struct CountsTests {
         init(_ whole: Thing) { self.whole = whole }
     }
 
+    private final class Observed {
+        unowned let thing: Thing
+        weak var weakly: Thing?
+        init(_ thing: Thing) { (self.thing, weakly) = (thing, thing) }
+        @inline(never) func isAlive() -> Bool { weakly != nil }
+    }
+
     private static func weak(
         _ name: String, _ keep: @escaping @Sendable (Holder, Thing) -> Void,
         _ release: @escaping @Sendable (Holder) -> Void
@@ -210,42 +217,30 @@ struct CountsTests {
             }
             scenario.outcome { seen.text }
         },
-    ]
-
-    @Test("no outcome is lost", arguments: programs)
-    func reduced(_ program: KnownProgram) { program.check() }
-
-    private final class Observed {
-        unowned let thing: Thing
-        weak var weakly: Thing?
-        init(_ thing: Thing) { (self.thing, weakly) = (thing, thing) }
-        @inline(never) func isAlive() -> Bool { weakly != nil }
-    }
-
-    @Test("between a look through a weak reference and one through a constant, an object may end")
-    func constant() {
-        let exploration = explore(options: .isolated) { scenario in
+        KnownProgram(
+            "an object may end between a look through a weak reference and one through a constant",
+            .crash, options: .isolated
+        ) { scenario in
             let owner = Holder(Thing())
             let observed = Observed(owner.strong!)
             scenario.thread("reads") { if observed.isAlive() { _ = observed.thing } }
             scenario.thread("releases") { owner.strong = nil }
-        }
-        #expect(exploration.findings.map(\.kind) == [.crash], "\(exploration.text())")
-    }
-
-    /// A library may keep a mark in an upper bit of the reference that it retains.
-    @Test("references with marks are retained, and values that are no objects are not")
-    func marked() {
-        let exploration = explore(options: .isolated) { scenario in
+        },
+        // A library may keep a mark in an upper bit of the reference that it retains.
+        KnownProgram(
+            "references with marks are retained, and values that are no objects are not",
+            outcomes: ["later seconds"], options: .isolated
+        ) { scenario in
             let log = Scenario.Log<String>()
             scenario.thread("replaces") {
                 log.append("after 0.5 seconds".replacing(/after \d+\.\d+/, with: "later"))
             }
             scenario.outcome { log.entries.joined() }
-        }
-        #expect(exploration.survives, "\(exploration.text())")
-        #expect(exploration.outcomes.keys.map { $0 } == ["later seconds"])
-    }
+        },
+    ]
+
+    @Test("no outcome is lost", arguments: programs)
+    func reduced(_ program: KnownProgram) { program.check() }
 
     @Test("each interleaving is visited once, although the exploration starts over")
     func visited() throws {

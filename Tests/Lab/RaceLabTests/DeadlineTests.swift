@@ -1,8 +1,6 @@
 #if os(Linux)
-    import Dispatch
     import Foundation
     import RaceLab
-    import SharedSuite
     import Synchronization
     import Testing
 
@@ -27,20 +25,18 @@
                     outcomes: ["true", "false"],
                     options: .with { $0.timeOutsFireAtAnyTime = true }, everyOrder: true
                 ) { scenario in
-                    let flag = Box(Atomic(false))
+                    let flag = Change()
                     var succeeds = true
                     scenario.thread("waits") {
                         let end = Date().addingTimeInterval(0.01)
-                        while !flag.value.load(ordering: .sequentiallyConsistent) {
+                        while !flag.isSet {
                             if Date() > end {
                                 succeeds = false
                                 break
                             }
                         }
                     }
-                    scenario.thread("sets") {
-                        flag.value.store(true, ordering: .sequentiallyConsistent)
-                    }
+                    scenario.thread("sets") { flag.set() }
                     scenario.outcome { "\(succeeds)" }
                 },
                 KnownProgram(

@@ -7,21 +7,30 @@ import Testing
 /// A release belongs to the step before it. An attempt to take the lock can run between the two.
 @Suite("Attempts right before a release", .needsTheLab)
 struct EarlyAttemptTests {
+    /// What a thread does while it holds a lock, and an attempt of another one, which releases the
+    /// lock again.
+    private typealias Use = (hold: (() -> Void) -> Void, attempt: () -> Bool)
+
     /// The holder of a lock sets a flag; another thread reads it, and then tries to take the lock.
     private static func seesAndTries(
-        _ description: String, _ lock: some Lock, outcomes: Set<String> = all
+        _ description: String, outcomes: Set<String> = all, _ make: @escaping @Sendable () -> Use
     ) -> KnownProgram {
         KnownProgram(description, outcomes: outcomes, everyOrder: true) { scenario in
-            let (flag, lock, seen) = (Box(Atomic(false)), lock.fresh(), Seen())
+            let (flag, use, seen) = (Box(Atomic(false)), make(), Seen())
             scenario.thread("holder") {
-                lock.hold { flag.value.store(true, ordering: .relaxed) }
+                use.hold { flag.value.store(true, ordering: .relaxed) }
             }
             scenario.thread("attempt") {
                 seen.note(flag.value.load(ordering: .relaxed) ? "raised" : "down")
-                seen.note(lock.attempt() ? "taken" : "refused")
+                seen.note(use.attempt() ? "taken" : "refused")
             }
             scenario.outcome { seen.text }
         }
+    }
+
+    private static func released(_ release: () -> Void) -> Bool {
+        release()
+        return true
     }
 
     private static let all: Set = [
@@ -33,16 +42,43 @@ struct EarlyAttemptTests {
     func everyKind(_ program: KnownProgram) { program.check() }
 
     private static let kinds = [
-        seesAndTries("an NSLock", PlainLock()),
-        seesAndTries("a `Mutex`", SwiftMutex()),
-        seesAndTries("a writer's lock", WriterLock()),
-        seesAndTries("a reader's attempt at a writer's lock", WriterLock(attemptsToRead: true)),
-        seesAndTries("a writer's attempt at a reader's lock", WriterLock(holdsToRead: true)),
-        seesAndTries("a recursive lock", Recursive()),
+        seesAndTries("an NSLock") {
+            let lock = NSLock()
+            return ({ body in lock.withLock(body) }, { lock.try() && released(lock.unlock) })
+        },
+        // Only the last release frees it.
+        seesAndTries("a recursive lock") {
+            let lock = NSRecursiveLock()
+            return (
+                { body in lock.withLock { lock.withLock(body) } },
+                { lock.try() && released(lock.unlock) }
+            )
+        },
+        seesAndTries("a `Mutex`") {
+            let mutex = Box(Mutex(()))
+            return (
+                { body in mutex.value.withLock { _ in body() } },
+                { mutex.value.withLockIfAvailable { _ in true } ?? false }
+            )
+        },
+        seesAndTries("a writer's lock") {
+            let lock = ReadWriteLock()
+            return (lock.write, { lock.tryToWrite() && released(lock.unlock) })
+        },
+        seesAndTries("a reader's attempt at a writer's lock") {
+            let lock = ReadWriteLock()
+            return (lock.write, { lock.tryToRead() && released(lock.unlock) })
+        },
+        seesAndTries("a writer's attempt at a reader's lock") {
+            let lock = ReadWriteLock()
+            return (lock.read, { lock.tryToWrite() && released(lock.unlock) })
+        },
         seesAndTries(
-            "not a reader's attempt at a reader's lock",
-            WriterLock(holdsToRead: true, attemptsToRead: true),
-            outcomes: ["down taken", "raised taken"]),
+            "not a reader's attempt at a reader's lock", outcomes: ["down taken", "raised taken"]
+        ) {
+            let lock = ReadWriteLock()
+            return (lock.read, { lock.tryToRead() && released(lock.unlock) })
+        },
     ]
 
     @Test("has its known result", arguments: programs)
@@ -238,56 +274,6 @@ final class Seen: @unchecked Sendable {
 
     func note(_ text: String) { texts.pointee.append(text) }
     var text: String { texts.pointee.joined(separator: " ") }
-}
-
-protocol Lock: Sendable {
-    func fresh() -> Self
-    func hold(_ body: () -> Void)
-    /// Takes the lock and releases it again, if it is free.
-    func attempt() -> Bool
-}
-
-private func released(_ release: () -> Void) -> Bool {
-    release()
-    return true
-}
-
-struct PlainLock: Lock {
-    let lock = NSLock()
-    func fresh() -> Self { Self() }
-    func hold(_ body: () -> Void) { lock.withLock(body) }
-    func attempt() -> Bool { lock.try() && released(lock.unlock) }
-}
-
-/// Takes a recursive lock twice and releases it twice: only the last release frees it.
-struct Recursive: Lock {
-    let lock = NSRecursiveLock()
-    func fresh() -> Self { Self() }
-    func hold(_ body: () -> Void) { lock.withLock { lock.withLock(body) } }
-    func attempt() -> Bool { lock.try() && released(lock.unlock) }
-}
-
-struct SwiftMutex: Lock, @unchecked Sendable {
-    let mutex = Box(Mutex(()))
-    func fresh() -> Self { Self() }
-    func hold(_ body: () -> Void) { mutex.value.withLock { _ in body() } }
-    func attempt() -> Bool { mutex.value.withLockIfAvailable { _ in true } ?? false }
-}
-
-struct WriterLock: Lock {
-    var holdsToRead = false
-    var attemptsToRead = false
-    let lock = ReadWriteLock()
-
-    func fresh() -> Self { Self(holdsToRead: holdsToRead, attemptsToRead: attemptsToRead) }
-
-    func hold(_ body: () -> Void) {
-        if holdsToRead { lock.read(body) } else { lock.write(body) }
-    }
-
-    func attempt() -> Bool {
-        (attemptsToRead ? lock.tryToRead() : lock.tryToWrite()) && released(lock.unlock)
-    }
 }
 
 final class ReadWriteLock: @unchecked Sendable {

@@ -1,15 +1,14 @@
-import Dispatch
 import Foundation
 import RaceLab
 import RaceLabTesting
 import Testing
 
-@Suite("The lab controls dispatch groups", .needsTheLab)
+@Suite("The lab controls groups, work items and rounds", .needsTheLab)
 struct GroupEntryPointTests {
-    @Test("has its known result", arguments: programs)
+    @Test("has its known result", arguments: groups + items + rounds + few)
     func known(_ program: KnownProgram) { program.check() }
 
-    private static let programs = [
+    private static let groups = [
         KnownProgram("a group that work sent during set-up leaves", explored: 1...1) { scenario in
             let (group, shared) = (DispatchGroup(), Shared())
             DispatchQueue.global().async(group: group) { shared.value += 1 }
@@ -45,14 +44,8 @@ struct GroupEntryPointTests {
             }
         },
     ]
-}
 
-@Suite("The lab controls work items", .needsTheLab)
-struct WorkItemEntryPointTests {
-    @Test("has its known result", arguments: programs)
-    func known(_ program: KnownProgram) { program.check() }
-
-    private static let programs = [
+    private static let items = [
         KnownProgram("an item keeps its barrier flag, and a thread that waits for it sees its work")
         { scenario in
             let shared = Shared()
@@ -139,14 +132,8 @@ struct WorkItemEntryPointTests {
             scenario.thread("canceler") { item.cancel() }
         },
     ]
-}
 
-@Suite("The lab controls concurrentPerform", .needsTheLab)
-struct ConcurrentPerformTests {
-    @Test("has its known result", arguments: programs + few)
-    func known(_ program: KnownProgram) { program.check() }
-
-    private static let programs = [
+    private static let rounds = [
         KnownProgram("nested rounds come after what precedes them, and before what follows") {
             scenario in
             let (shared, lock) = (Shared(), NSLock())

@@ -1,62 +1,8 @@
-import Dispatch
 import Foundation
 import RaceLab
 import RaceLabTesting
 import Synchronization
 import Testing
-
-@Suite("Delayed work may run at any later time", .needsTheLab)
-struct DelayedWorkTests {
-    @Test("has its known result", arguments: programs)
-    func known(_ program: KnownProgram) { program.check() }
-
-    private static let programs = [
-        KnownProgram("a thread can wait for it with a semaphore") { scenario in
-            let (semaphore, shared) = (DispatchSemaphore(value: 0), Shared())
-            scenario.thread("waiter") {
-                shared.value = 1
-                DispatchQueue.global().asyncAfter(wallDeadline: .now() + 1) {
-                    shared.value += 1
-                    semaphore.signal()
-                }
-                semaphore.wait()
-                shared.value += 1
-            }
-            scenario.check { try Scenario.require(shared.value == 3, "\(shared.value)") }
-        },
-        KnownProgram("a delayed work item can be canceled until it begins", outcomes: ["0", "1"]) {
-            scenario in
-            let shared = Shared()
-            scenario.thread("sender") {
-                let item = DispatchWorkItem { shared.value = 1 }
-                DispatchQueue.main.asyncAfter(deadline: .now() + 1, execute: item)
-                item.cancel()
-            }
-            scenario.outcome { "\(shared.value)" }
-        },
-        KnownProgram(
-            "delayed work that is sent during set-up runs concurrently with the threads",
-            outcomes: ["later a b", "a later b", "a b later"]
-        ) { scenario in
-            let (log, shared) = (Scenario.Log<String>(), Shared())
-            DispatchQueue.main.asyncAfter(deadline: .now() + 1) { log.append("later") }
-            scenario.thread("only") {
-                shared.value = 1
-                log.append("a")
-                log.append("b")
-            }
-            scenario.outcome { log.entries.joined(separator: " ") }
-        },
-        KnownProgram("work that is sent for a time in the distant future never runs") { scenario in
-            let shared = Shared()
-            scenario.thread("only") {
-                DispatchQueue.global().asyncAfter(deadline: .distantFuture) { shared.value = 1 }
-                shared.other = 1
-            }
-            scenario.check { try Scenario.require(shared.value == 0, "it was done") }
-        },
-    ]
-}
 
 #if os(Linux)
     // Swift does not import these functions of the GNU C library.
@@ -82,7 +28,7 @@ struct DelayedWorkTests {
 /// Operations that the lab does not control are inconclusive, and reported with their place.
 @Suite("Operations that the lab does not control are inconclusive", .needsTheLab)
 struct UncontrolledTests {
-    struct Case: Sendable, CustomTestStringConvertible {
+    private struct Case: Sendable {
         let testDescription: String
         let words: String
         let make: @Sendable (Shared) -> Void
@@ -116,19 +62,16 @@ struct UncontrolledTests {
     private static let inSetUp = "a task while the scenario is set up or checked"
 
     /// While the lab explores, it controls these: see TaskTests.
-    static let tasks: [Case] = [
+    private static let tasks: [Case] = [
         Case(testDescription: "a task", words: inSetUp) { shared in
             Task { await signaled(shared) }
-        },
-        Case(testDescription: "a detached task", words: inSetUp) { shared in
-            Task.detached { await signaled(shared) }
         },
         Case(testDescription: "a task of the main actor", words: inSetUp) { shared in
             Task { @MainActor in shared.value += 1 }
         },
     ]
 
-    static let cases: [Case] = [
+    private static let cases: [Case] = [
         Case(testDescription: "a dispatch source", words: "source") { shared in
             kept.append(DispatchSource.makeUserDataAddSource(queue: .global()))
         },
@@ -273,21 +216,12 @@ struct UncontrolledTests {
     private static func take(_ lock: any NSLocking) { lock.lock() }
     private static func give(_ lock: any NSLocking) { lock.unlock() }
 
-    private func expectNamed(_ exploration: Exploration, _ words: String, line: Int = #line) {
-        guard let (what, place) = exploration.uncontrolled else {
-            Issue.record("\(exploration.text())")
-            return
-        }
-        #expect(what.contains(words), "\(what)")
-        #expect(place.hasPrefix("EntryPointTestsLater.swift:"), "\(place)")
-        #expect(!exploration.survives)
-    }
-
     // In a child process, because the operation continues in its process.
 
-    @Test("in a thread", arguments: cases + casesInThreads)
-    func inThread(_ example: Case) {
-        let exploration = explore(options: .isolated) { scenario in
+    private static let inThread = (cases + casesInThreads).map { example in
+        KnownProgram(
+            "\(example.testDescription), in a thread", options: .isolated, noVerdict: example.words
+        ) { scenario in
             let shared = Shared()
             scenario.thread("maker") {
                 shared.value += 1
@@ -296,27 +230,17 @@ struct UncontrolledTests {
             }
             scenario.thread("other") { shared.other = 1 }
         }
-        expectNamed(exploration, example.words)
     }
 
-    @Test("during set-up", arguments: tasks + cases)
-    func inSetUp(_ example: Case) {
-        let exploration = explore(options: .isolated) { scenario in
+    private static let duringSetUp = (tasks + cases).map { example in
+        KnownProgram(
+            "\(example.testDescription), during set-up", options: .isolated,
+            noVerdict: example.words
+        ) { scenario in
             let shared = Shared()
             example.make(shared)
             scenario.thread("only") { shared.other = 1 }
         }
-        expectNamed(exploration, example.words)
-    }
-
-    @Test("in a check")
-    func inCheck() {
-        let exploration = explore(options: .isolated) { scenario in
-            let shared = Shared()
-            scenario.thread("only") { shared.other = 1 }
-            scenario.check { Task { await Self.signaled(shared) } }
-        }
-        expectNamed(exploration, Self.inSetUp)
     }
 
     private final class Waiting: Sendable {
@@ -330,17 +254,16 @@ struct UncontrolledTests {
             await withCheckedContinuation { inner in waiting.continuation.withLock { $0 = inner } }
         }
         while waiting.continuation.withLock({ $0 == nil }) { await Task.yield() }
-        let exploration = explore { scenario in
+        KnownProgram("a task outside", noVerdict: "task") { scenario in
             let shared = Shared()
             scenario.thread("resumer") {
                 shared.value = 1
                 waiting.continuation.withLock { $0 }?.resume()
             }
-        }
-        expectNamed(exploration, "task")
+        }.check()
     }
 
-    @Test("has its known result", arguments: programs + waits)
+    @Test("has its known result", arguments: programs + waits + inThread + duringSetUp)
     func known(_ program: KnownProgram) { program.check() }
 
     private static let programs = [
@@ -361,6 +284,11 @@ struct UncontrolledTests {
         ) { $0.thread("only") { started } },
         KnownProgram("waiting for a change of a global", noVerdict: "a change of a global") {
             $0.thread("waiter") { while !isReady {} }
+        },
+        KnownProgram("a task in a check", options: .isolated, noVerdict: inSetUp) { scenario in
+            let shared = Shared()
+            scenario.thread("only") { shared.other = 1 }
+            scenario.check { Task { await signaled(shared) } }
         },
     ]
 

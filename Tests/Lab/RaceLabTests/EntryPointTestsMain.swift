@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import RaceLab
 import RaceLabTesting
@@ -13,7 +12,10 @@ struct MainQueueTests {
         func increment() { value += 1 }
     }
 
-    @Test("has its known result", arguments: programs)
+    @Test(
+        "has its known result",
+        arguments: programs
+            + [true, false].flatMap { [checks(isSync: $0), oneThread(isSync: $0)] })
     func known(_ program: KnownProgram) { program.check() }
 
     private static let programs = [
@@ -108,11 +110,13 @@ struct MainQueueTests {
         },
     ]
 
-    @Test("checks for the main thread succeed there", arguments: [true, false])
-    func checks(isSync: Bool) {
+    private static func checks(isSync: Bool) -> KnownProgram {
         let key = DispatchSpecificKey<Int>()
         DispatchQueue.main.setSpecific(key: key, value: 7)
-        let exploration = explore(options: .isolated) { scenario in
+        return KnownProgram(
+            "checks for the main thread succeed there, in synchronous work: \(isSync)",
+            options: .isolated
+        ) { scenario in
             let (model, log) = (Model(), Scenario.Log<String>())
             let ask: @Sendable () -> Void = {
                 dispatchPrecondition(condition: .onQueue(.main))
@@ -131,24 +135,20 @@ struct MainQueueTests {
                 try Scenario.require(log.entries == ["false", "true 7"], "\(log.entries)")
             }
         }
-        #expect(exploration.survives, "\(exploration.text())")
     }
 
-    @Test("all work runs on one thread, including synchronous work", arguments: [true, false])
-    func oneThread(waits: Bool) {
-        let exploration = explore { scenario in
+    private static func oneThread(isSync: Bool) -> KnownProgram {
+        KnownProgram(
+            "all work runs on one thread, also synchronous work: \(isSync)",
+            threads: ["first", "second", "queue thread 3"]
+        ) { scenario in
             let log = Scenario.Log<pthread_t>()
             scenario.threads("first", "second") {
-                if waits {
-                    DispatchQueue.main.sync { log.append(pthread_self()) }
-                } else {
-                    DispatchQueue.main.async { log.append(pthread_self()) }
-                }
+                if isSync { DispatchQueue.main.sync { log.append(pthread_self()) } }
+                if !isSync { DispatchQueue.main.async { log.append(pthread_self()) } }
             }
             scenario.check { try Scenario.require(Set(log.entries).count == 1, "several threads") }
         }
-        #expect(exploration.survives, "\(exploration.text())")
-        #expect(exploration.threads.count == 3)
     }
 }
 

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import RaceLab
 import RaceLabTesting
@@ -25,11 +24,24 @@ struct DispatchQueueEntryPointTests {
         }
     }
 
-    @Test(
-        "a serial queue is a lock, a concurrent queue is not", arguments: Kind.allCases,
-        [true, false])
-    func increments(on kind: Kind, waits: Bool) {
-        let exploration = explore { scenario in
+    @Test("has its known result", arguments: programs + kinds)
+    func known(_ program: KnownProgram) { program.check() }
+
+    private static let kinds = Kind.allCases.flatMap { kind in
+        [
+            KnownProgram("work on a \(kind) queue releases a lock last", outcomes: ["1 2", "2 1"]) {
+                scenario in
+                let (lines, queue) = (Protected(), kind.queue)
+                scenario.thread("sender") { queue.async { lines.add(1) } }
+                scenario.thread("other") { lines.add(2) }
+                scenario.outcome { lines.text }
+            },
+            increments(on: kind, waits: true), increments(on: kind, waits: false),
+        ]
+    }
+
+    private static func increments(on kind: Kind, waits: Bool) -> KnownProgram {
+        let describe: @Sendable (Scenario) -> Void = { scenario in
             let (shared, queue) = (Shared(), kind.queue)
             scenario.threads("first", "second") {
                 if waits {
@@ -40,24 +52,10 @@ struct DispatchQueueEntryPointTests {
             }
             scenario.check { try Scenario.require(shared.value == 2, "an increment was lost") }
         }
-        let expected: [Exploration.Finding.Kind] = kind.isSerial ? [] : [.overlap]
-        #expect(exploration.findings.map(\.kind) == expected, "\(exploration.summary)")
-        #expect(exploration.coverage == .all && exploration.inconclusive == nil)
-        #expect(!kind.isSerial || exploration.explored > 1)
-        #expect(kind.isSerial || exploration.passingSchedule == nil)
-    }
-
-    @Test("has its known result", arguments: programs + releases)
-    func known(_ program: KnownProgram) { program.check() }
-
-    private static let releases = Kind.allCases.map { kind in
-        KnownProgram("work on a \(kind) queue releases a lock last", outcomes: ["1 2", "2 1"]) {
-            scenario in
-            let (lines, queue) = (Protected(), kind.queue)
-            scenario.thread("sender") { queue.async { lines.add(1) } }
-            scenario.thread("other") { lines.add(2) }
-            scenario.outcome { lines.text }
-        }
+        let name = "two increments on a \(kind) queue, synchronous: \(waits)"
+        return kind.isSerial
+            ? KnownProgram("\(name): it is a lock", explored: 2...(.max), describe)
+            : KnownProgram("\(name): it is none", .overlap, alwaysFails: true, describe)
     }
 
     private static let programs = [
@@ -89,22 +87,20 @@ struct DispatchQueueEntryPointTests {
                 }
             }
         },
+        oppositeOrder,
     ]
 
-    @Test("two queues that wait for each other; a queue that outlives the scenario is free again")
-    func oppositeOrder() {
+    private static let oppositeOrder = {
         let (one, two) = (DispatchQueue(label: "one"), DispatchQueue(label: "two"))
-        for _ in 1...2 {
-            let exploration = explore { scenario in
-                scenario.thread("there") { one.sync { two.sync {} } }
-                scenario.thread("back") { two.sync { one.sync {} } }
-                scenario.check { one.sync { two.sync {} } }
-            }
-            #expect(exploration.inconclusive == nil, "\(exploration.summary)")
-            #expect(exploration.reasons(.deadlock).count == 1, "\(exploration.summary)")
-            #expect(exploration.passingSchedule != nil)
+        return KnownProgram(
+            "two queues that wait for each other; a queue that outlives a deadlock is free again",
+            .deadlock, alwaysFails: false
+        ) { scenario in
+            scenario.thread("there") { one.sync { two.sync {} } }
+            scenario.thread("back") { two.sync { one.sync {} } }
+            scenario.check { one.sync { two.sync {} } }
         }
-    }
+    }()
 }
 
 @Suite("The lab's own queue", .needsTheLab)
@@ -120,15 +116,6 @@ struct LabQueueTests {
                 queue.async { shared.value += 1 }
             }
             scenario.check { try Scenario.require(shared.value == 2, "not done") }
-        },
-        KnownProgram(
-            "what the sender does after sending races with the work", .overlap, alwaysFails: true
-        ) { scenario in
-            let (shared, queue) = (Shared(), scenario.queue("worker"))
-            scenario.thread("sender") {
-                queue.async { shared.value = 1 }
-                shared.value = 2
-            }
         },
         KnownProgram(
             "a second piece of work is not ordered after what the sender of the first does later",
@@ -164,19 +151,6 @@ struct LabQueueTests {
             scenario.check { try Scenario.require(shared.items == [1, 2, 3], "out of order") }
         },
         KnownProgram(
-            "work waits for later work on the same queue: a deadlock", .deadlock, alwaysFails: true,
-            reason: ["waits at"]
-        ) { scenario in
-            let queue = scenario.queue("worker")
-            let semaphore = DispatchSemaphore(value: 0)
-            scenario.thread("sender") {
-                queue.async {
-                    queue.async { semaphore.signal() }
-                    semaphore.wait()
-                }
-            }
-        },
-        KnownProgram(
             "an idle worker is no deadlock, and no part of one", .deadlock,
             sentence: "'other' waits at \(place(4)) for a semaphore to be signalled"
         ) { scenario in
@@ -191,7 +165,7 @@ struct LabQueueTests {
         scenario.thread("sender") { for _ in 1...2 { queue.async { shared.value += 1 } } }
     }
 
-    @Test("an interleaving with a worker can be replayed")
+    @Test("what the sender does after sending races with the work, which can be replayed")
     func replayed() throws {
         let describe = { (scenario: Scenario) in
             let (shared, queue) = (Shared(), scenario.queue("worker"))
@@ -201,6 +175,7 @@ struct LabQueueTests {
             }
         }
         let trace = try #require(try explore(describe).counterexample())
+        #expect(trace.findings.map(\.kind).contains(.overlap))
         let again = try Exploration.replay(trace.scheduleText, describe)
         #expect(again.schedule == trace.schedule)
         let kinds = trace.steps.map(\.kind)

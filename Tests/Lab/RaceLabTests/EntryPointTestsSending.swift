@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import RaceLab
 import RaceLabTesting
@@ -6,10 +5,10 @@ import Testing
 
 @Suite("The lab controls work that is sent to dispatch queues", .needsTheLab)
 struct SendingEntryPointTests {
-    @Test("has its known result", arguments: orders + deadlocks + concurrentWork + others)
+    @Test("has its known result", arguments: programs + delayed)
     func known(_ program: KnownProgram) { program.check() }
 
-    private static let orders = [
+    private static let programs = [
         KnownProgram("synchronous work runs after what the same thread has sent to the main queue")
         { scenario in
             let (shared, log) = (Shared(), Scenario.Log<Int>())
@@ -32,9 +31,6 @@ struct SendingEntryPointTests {
                 queue.async { shared.value = 2 }
             }
         },
-    ]
-
-    private static let deadlocks = [
         KnownProgram(
             "a reader reads again behind a thread that waits as a barrier: a deadlock", .deadlock,
             alwaysFails: false,
@@ -55,9 +51,6 @@ struct SendingEntryPointTests {
         KnownProgram("no one writes there: a livelock", .livelock, alwaysFails: true) {
             asks($0, writes: false)
         },
-    ]
-
-    private static let others = [
         KnownProgram("captured objects are freed after the work has run") { scenario in
             let queue = DispatchQueue(label: "serial")
             weak var captured: Shared?
@@ -78,9 +71,6 @@ struct SendingEntryPointTests {
                 }
             }
         },
-    ]
-
-    private static let concurrentWork = [
         KnownProgram(
             "a worker that the sender knows to be idle is reused",
             threads: ["sender", "queue thread 2"]
@@ -120,6 +110,53 @@ struct SendingEntryPointTests {
                 }
             }
             scenario.outcome { "\(loaded.text) \(taken.text)" }
+        },
+    ]
+
+    private static let delayed = [
+        KnownProgram("a thread can wait for it with a semaphore") { scenario in
+            let (semaphore, shared) = (DispatchSemaphore(value: 0), Shared())
+            scenario.thread("waiter") {
+                shared.value = 1
+                DispatchQueue.global().asyncAfter(wallDeadline: .now() + 1) {
+                    shared.value += 1
+                    semaphore.signal()
+                }
+                semaphore.wait()
+                shared.value += 1
+            }
+            scenario.check { try Scenario.require(shared.value == 3, "\(shared.value)") }
+        },
+        KnownProgram("a delayed work item can be canceled until it begins", outcomes: ["0", "1"]) {
+            scenario in
+            let shared = Shared()
+            scenario.thread("sender") {
+                let item = DispatchWorkItem { shared.value = 1 }
+                DispatchQueue.main.asyncAfter(deadline: .now() + 1, execute: item)
+                item.cancel()
+            }
+            scenario.outcome { "\(shared.value)" }
+        },
+        KnownProgram(
+            "delayed work that is sent during set-up runs concurrently with the threads",
+            outcomes: ["later a b", "a later b", "a b later"]
+        ) { scenario in
+            let (log, shared) = (Scenario.Log<String>(), Shared())
+            DispatchQueue.main.asyncAfter(deadline: .now() + 1) { log.append("later") }
+            scenario.thread("only") {
+                shared.value = 1
+                log.append("a")
+                log.append("b")
+            }
+            scenario.outcome { log.entries.joined(separator: " ") }
+        },
+        KnownProgram("work that is sent for a time in the distant future never runs") { scenario in
+            let shared = Shared()
+            scenario.thread("only") {
+                DispatchQueue.global().asyncAfter(deadline: .distantFuture) { shared.value = 1 }
+                shared.other = 1
+            }
+            scenario.check { try Scenario.require(shared.value == 0, "it was done") }
         },
     ]
 

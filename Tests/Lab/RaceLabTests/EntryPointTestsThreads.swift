@@ -24,7 +24,7 @@ struct ThreadEntryPointTests {
         return thread
     }
 
-    @Test("has its known result", arguments: programs + severalThreads)
+    @Test("has its known result", arguments: programs)
     func known(_ program: KnownProgram) { program.check() }
 
     private static let programs = [
@@ -83,9 +83,6 @@ struct ThreadEntryPointTests {
                 shared.value += 1
             }
         },
-    ]
-
-    private static let severalThreads = [
         KnownProgram(
             "two threads that join each other: a deadlock", .deadlock, alwaysFails: true,
             reason: [
@@ -101,7 +98,7 @@ struct ThreadEntryPointTests {
                 pthread_join(thread, nil)
                 lock.unlock()
             }
-        }
+        },
     ]
 
     private enum Work {

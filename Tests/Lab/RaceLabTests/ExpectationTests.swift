@@ -70,11 +70,6 @@ struct ExpectationTests {
         #expect(constants.expectLinearizable().isLinearizable)
     }
 
-    @Test("a surviving scenario records no issue")
-    func survives() {
-        #expect(expectSurvives(Classic.lockedUpdate.describe).survives)
-    }
-
     @Test("a scenario without a verdict is an issue with the reason")
     func inconclusive() throws {
         let recorded = issues { line in expectSurvives(line: line) { _ in } }

@@ -1,8 +1,6 @@
 #if os(Linux)
-    import Dispatch
     import Foundation
     import RaceLab
-    import SharedSuite
     import Synchronization
     import Testing
 
@@ -14,26 +12,17 @@
 
         @Test("a replay finds out by itself that a loop ends")
         func replays() throws {
-            let exploration = explore {
-                Self.givesUp($0) { Self.waits(for: $0, through: $1) }
-            }
-            let found = try #require(try exploration.counterexample())
-            let schedule = found.scheduleText
-            let trace = try Exploration.replay(schedule) {
-                Self.givesUp($0) { Self.waits(for: $0, through: $1) }
-            }
-            #expect(trace.scheduleText == schedule)
+            let found = try #require(try explore(Self.givesUp).counterexample())
+            let trace = try Exploration.replay(found.scheduleText, Self.givesUp)
+            #expect(trace.scheduleText == found.scheduleText)
             #expect(trace.findings.map(\.reason) == found.findings.map(\.reason))
         }
 
-        private static func givesUp(
-            _ scenario: Scenario,
-            _ waits: @escaping @Sendable (Box<Atomic<Bool>>, AnyIterator<Int>) -> Bool
-        ) {
-            let (flag, numbers) = (Box(Atomic(false)), AnyIterator((0..<3).makeIterator()))
+        private static func givesUp(_ scenario: Scenario) {
+            let (flag, numbers) = (Change(), AnyIterator((0..<3).makeIterator()))
             var succeeds = true
-            scenario.thread("waits") { succeeds = waits(flag, numbers) }
-            scenario.thread("sets") { flag.value.store(true, ordering: .sequentiallyConsistent) }
+            scenario.thread("waits") { succeeds = waits(for: flag) { numbers.next() != nil } }
+            scenario.thread("sets") { flag.set() }
             scenario.check { try Scenario.require(succeeds, "gave up") }
         }
 
@@ -111,10 +100,10 @@
                 "a task yields, and an iterator counts", outcomes: ["true", "false"],
                 everyOrder: true
             ) { scenario in
-                let (flag, numbers) = (Box(Atomic(false)), AnyIterator((0..<2).makeIterator()))
+                let (flag, numbers) = (Change(), AnyIterator((0..<2).makeIterator()))
                 var succeeds = true
                 scenario.task("waits") {
-                    while !flag.value.load(ordering: .sequentiallyConsistent) {
+                    while !flag.isSet {
                         if numbers.next() == nil {
                             succeeds = false
                             break
@@ -122,9 +111,7 @@
                         await Task.yield()
                     }
                 }
-                scenario.thread("sets") {
-                    flag.value.store(true, ordering: .sequentiallyConsistent)
-                }
+                scenario.thread("sets") { flag.set() }
                 scenario.outcome { "\(succeeds)" }
             },
             KnownProgram(
@@ -139,41 +126,33 @@
                 scenario.outcome { "\(succeeds)" }
             },
             KnownProgram("it crashes when it gives up", .crash, options: .isolated) { scenario in
-                let (flag, budget) = (Box(Atomic(false)), HasBudget())
+                let (flag, budget) = (Change(), HasBudget())
                 scenario.thread("waits") {
-                    let isSet = waits(&budget.budget) {
-                        flag.value.load(ordering: .sequentiallyConsistent)
-                    }
+                    let isSet = waits(&budget.budget) { flag.isSet }
                     precondition(isSet, "gave up")
                 }
-                scenario.thread("sets") {
-                    flag.value.store(true, ordering: .sequentiallyConsistent)
-                }
+                scenario.thread("sets") { flag.set() }
             },
             KnownProgram("a loop that also asks a group only waits", outcomes: ["done"]) {
                 scenario in
-                let (flag, group) = (Box(Atomic(false)), DispatchGroup())
+                let (flag, group) = (Change(), DispatchGroup())
                 scenario.thread("waits") {
-                    while !flag.value.load(ordering: .sequentiallyConsistent) {
+                    while !flag.isSet {
                         _ = group.wait(timeout: .now())
                     }
                 }
-                scenario.thread("sets") {
-                    flag.value.store(true, ordering: .sequentiallyConsistent)
-                }
+                scenario.thread("sets") { flag.set() }
                 scenario.outcome { "done" }
             },
             KnownProgram(
                 "a loop that counts, but only waits, still ends", outcomes: ["done"],
                 explored: 1...9
             ) { scenario in
-                let (flag, budget) = (Box(Atomic(false)), HasBudget())
+                let (flag, budget) = (Change(), HasBudget())
                 scenario.thread("waits") {
-                    count(&budget.budget) { flag.value.load(ordering: .sequentiallyConsistent) }
+                    count(&budget.budget) { flag.isSet }
                 }
-                scenario.thread("sets") {
-                    flag.value.store(true, ordering: .sequentiallyConsistent)
-                }
+                scenario.thread("sets") { flag.set() }
                 scenario.outcome { "done" }
             },
             KnownProgram(
@@ -196,7 +175,7 @@
                 "two loops in a row wait in one function; the first may give up",
                 outcomes: ["true", "false"], everyOrder: true
             ) { scenario in
-                let (first, second) = (Box(Atomic(false)), Box(Atomic(false)))
+                let (first, second) = (Change(), Change())
                 let numbers = AnyIterator((0..<3).makeIterator())
                 var succeeds = true
                 scenario.thread("waits") {
@@ -204,8 +183,8 @@
                     _ = waits(for: second) { true }
                 }
                 scenario.thread("sets") {
-                    first.value.store(true, ordering: .sequentiallyConsistent)
-                    second.value.store(true, ordering: .sequentiallyConsistent)
+                    first.set()
+                    second.set()
                 }
                 scenario.outcome { "\(succeeds)" }
             },
@@ -216,13 +195,11 @@
             _ make: @escaping @Sendable (@escaping () -> Bool) -> () -> Bool
         ) -> KnownProgram {
             KnownProgram(description, outcomes: ["true", "false"], everyOrder: true) { scenario in
-                let flag = Box(Atomic(false))
-                let wait = make { flag.value.load(ordering: .sequentiallyConsistent) }
+                let flag = Change()
+                let wait = make { flag.isSet }
                 var succeeds = true
                 scenario.thread("waits") { succeeds = wait() }
-                scenario.thread("sets") {
-                    flag.value.store(true, ordering: .sequentiallyConsistent)
-                }
+                scenario.thread("sets") { flag.set() }
                 scenario.outcome { "\(succeeds)" }
             }
         }
@@ -233,18 +210,12 @@
         }
 
         private static func waits(
-            for flag: Box<Atomic<Bool>>, mayGoOn: () -> Bool
+            for flag: Change, mayGoOn: () -> Bool
         ) -> Bool {
-            while !flag.value.load(ordering: .sequentiallyConsistent) {
+            while !flag.isSet {
                 if !mayGoOn() { return false }
             }
             return true
-        }
-
-        private static func waits(for flag: Box<Atomic<Bool>>, through numbers: AnyIterator<Int>)
-            -> Bool
-        {
-            waits(for: flag) { numbers.next() != nil }
         }
 
         private static func count(_ budget: inout Budget, _ isSet: () -> Bool) {

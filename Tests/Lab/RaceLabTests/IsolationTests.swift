@@ -18,10 +18,6 @@ struct IsolationTests {
         nonisolated(unsafe) var value: Int? = 1
     }
 
-    private final class Row: Sendable {
-        nonisolated(unsafe) var items = [1, 2]
-    }
-
     // MARK: Kinds of crash
 
     private static let unwraps = place(6)
@@ -156,13 +152,13 @@ struct IsolationTests {
             "an index out of range", explored: 4,
             "'reader' crashes at \(place(6)): Index out of range"
         ) { scenario in
-            let row = Row()
+            let row = Holder([1, 2])
             let log = Scenario.Log<Int>()
             scenario.thread("reader") {
-                let last = row.items.count - 1
-                log.append(row.items[last])
+                let last = row.value.count - 1
+                log.append(row.value[last])
             }
-            scenario.thread("remover") { row.items = [1] }
+            scenario.thread("remover") { row.value = [1] }
         },
         crash(
             "a stack overflow", "'first' overflows its stack at IsolationTests.swift:",

@@ -3,7 +3,6 @@
     import Observation
     import RaceLab
     import RaceLabTesting
-    import SharedSuite
     import Testing
 
     @Observable final class Observed: @unchecked Sendable {

@@ -108,17 +108,6 @@ struct LinearizabilityTests {
 
     // MARK: Verdicts
 
-    @Test("A data race is a failure, too")
-    func race() throws {
-        let counters = Linearizability(
-            of: { Counter() }, model: 0,
-            operations: [.init("increment()", { $0.value += 1 }, model: { $0 += 1 })])
-        let failure = try #require(counters.explore().failure)
-        #expect(
-            failure.exploration.findings.contains { $0.kind == .dataRace || $0.kind == .overlap })
-        #expect(failure.program == "A: increment() ∥ B: increment()")
-    }
-
     @Test("An error is a result like others")
     func errors() throws {
         struct Empty: Error {}

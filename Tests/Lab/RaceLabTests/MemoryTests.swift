@@ -185,12 +185,6 @@ struct CapturedVariableTests {
 
     /// The variables of an asynchronous function are on the heap.
     private static let examplesOfTasks = [
-        KnownProgram("a counter", .overlap) { scenario in
-            scenario.task("only") {
-                var sum = 0
-                twice { _ in sum += 1 }
-            }
-        },
         KnownProgram("a counter with a lock") { scenario in
             let result = Scenario.Log<Int>()
             scenario.task("only") {

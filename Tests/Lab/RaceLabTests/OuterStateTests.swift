@@ -64,36 +64,19 @@
             }
         }
 
-        /// Two threads that do this, each with its name; `shared` is an access that makes steps.
-        private static func explored(
-            first: @escaping @Sendable (Folder) throws -> Void,
-            second: (@Sendable (Folder) throws -> Void)? = nil
-        ) -> Exploration {
-            explore { scenario in
-                let folder = Folder()
-                for (name, body) in [("first", first), ("second", second ?? first)] {
-                    scenario.thread(name) {
-                        folder.lock.withLock { folder.count += 1 }
-                        try body(folder)
-                    }
-                }
-                scenario.check { try Scenario.require(folder.count == 2, "an update was lost") }
-            }
-        }
-
-        /// Names the call of the code under test, or the function above that makes it.
-        private func expectNoVerdict(
-            _ exploration: Exploration, _ words: String,
-            sourceLocation: SourceLocation = #_sourceLocation
+        /// Two threads that do this, after steps of their own.
+        private static func threads(
+            _ scenario: Scenario, _ first: @escaping @Sendable (Folder) throws -> Void,
+            _ second: @escaping @Sendable (Folder) throws -> Void
         ) {
-            guard let (what, place) = exploration.uncontrolled else {
-                Issue.record("\(exploration.summary)", sourceLocation: sourceLocation)
-                return
+            let folder = Folder()
+            for (name, body) in [("first", first), ("second", second)] {
+                scenario.thread(name) {
+                    folder.lock.withLock { folder.count += 1 }
+                    try body(folder)
+                }
             }
-            #expect(what.contains(words), sourceLocation: sourceLocation)
-            #expect(
-                place.hasPrefix("OuterStateTests.swift:"), "\(place)",
-                sourceLocation: sourceLocation)
+            scenario.check { try Scenario.require(folder.count == 2, "an update was lost") }
         }
 
         // MARK: Calls that conflict
@@ -287,67 +270,73 @@
         }
 
         private static let looks: [Conflict] = files + names + descriptors + variables
-        private static let conflicts: [Conflict] = looks + changes
 
-        @Test("calls that conflict give no verdict", arguments: conflicts.indices)
-        func conflict(index: Int) {
-            let conflict = Self.conflicts[index]
-            let exploration = Self.explored(first: conflict.change, second: conflict.use)
-            let isVariable = Self.variables.contains { $0.name == conflict.name }
-            expectNoVerdict(exploration, isVariable ? "environment" : "file")
+        @Test("has its known result", arguments: conflicts + looking + others)
+        func known(_ program: KnownProgram) { program.check() }
+
+        private static let conflicts = (looks + changes).flatMap { conflict in
+            let isVariable = variables.contains { $0.name == conflict.name }
+            return [
+                KnownProgram(
+                    "calls that conflict: \(conflict.name)",
+                    noVerdict: isVariable ? "environment" : "file"
+                ) {
+                    threads($0, conflict.change, conflict.use)
+                },
+                KnownProgram("calls that conflict, under a lock: \(conflict.name)") { scenario in
+                    threads(scenario) { folder in
+                        try folder.lock.withLock { try conflict.change(folder) }
+                    } _: { folder in
+                        try folder.lock.withLock { try conflict.use(folder) }
+                    }
+                },
+            ]
         }
 
-        @Test("they give one under a lock", arguments: conflicts.indices)
-        func ordered(index: Int) {
-            let conflict = Self.conflicts[index]
-            let exploration = Self.explored(
-                first: { folder in try folder.lock.withLock { try conflict.change(folder) } },
-                second: { folder in try folder.lock.withLock { try conflict.use(folder) } })
-            #expect(exploration.survives, "\(conflict.name): \(exploration.summary)")
+        private static let looking = looks.map { look in
+            KnownProgram("two calls that only look: \(look.name)") {
+                threads($0, look.use, look.use)
+            }
         }
 
-        @Test("so do calls that only look", arguments: looks.indices)
-        func looking(index: Int) {
-            let conflict = Self.looks[index]
-            let exploration = Self.explored(first: conflict.use)
-            #expect(exploration.survives, "\(conflict.name): \(exploration.summary)")
-        }
-
-        @Test("a signal to the process, and epoll, give no verdict")
-        func unordered() {
-            expectNoVerdict(Self.explored(first: { _ in killpg(0, SIGURG) }), "signal")
-            expectNoVerdict(
-                Self.explored(first: { _ in sigqueue(getpid(), SIGURG, sigval()) }), "signal")
-            expectNoVerdict(Self.explored(first: { _ in _ = epoll_wait(-1, nil, 1, 0) }), "epoll")
-            let harmless = Self.explored(first: { _ in
+        private static let others = [
+            both("a signal to the process group", noVerdict: "signal") { killpg(0, SIGURG) },
+            both("a signal with a value", noVerdict: "signal") {
+                sigqueue(getpid(), SIGURG, sigval())
+            },
+            both("epoll", noVerdict: "epoll") { _ = epoll_wait(-1, nil, 1, 0) },
+            both("harmless signals") {
                 kill(getpid(), 0)
                 raise(SIGURG)
-            })
-            #expect(harmless.survives, "\(harmless.summary)")
+            },
+            KnownProgram("each on a part of a folder") { threads($0, work("one"), work("two")) },
+            KnownProgram("each on a variable") {
+                threads($0, setVariable) { _ in _ = getenv("HOME") }
+            },
+        ]
+
+        private static func both(
+            _ name: String, noVerdict: String? = nil, _ call: @escaping @Sendable () -> Void
+        ) -> KnownProgram {
+            KnownProgram(name, noVerdict: noVerdict) {
+                threads($0, { _ in call() }, { _ in call() })
+            }
         }
 
-        @Test("work on one's own part of a folder, or on another variable, does not count")
-        func own() {
-            let work: (String) -> @Sendable (Folder) throws -> Void = { name in
-                { folder in
-                    let path = folder["sub/\(name)"]
-                    let files = FileManager.default
-                    try files.createDirectory(atPath: path, withIntermediateDirectories: true)
-                    folder.write("x", to: "sub/\(name)/x")
-                    try "y".write(toFile: "\(path)/y", atomically: true, encoding: .utf8)
-                    symlink("../x", "\(path)/link")
-                    _ = access("\(path)/link", F_OK)
-                    _ = files.enumerator(atPath: path)?.allObjects
-                    unlink("\(path)/link")
-                    try files.removeItem(atPath: path)
-                    close(open(folder.path, O_RDONLY))
-                }
+        private static func work(_ name: String) -> @Sendable (Folder) throws -> Void {
+            { folder in
+                let path = folder["sub/\(name)"]
+                let files = FileManager.default
+                try files.createDirectory(atPath: path, withIntermediateDirectories: true)
+                folder.write("x", to: "sub/\(name)/x")
+                try "y".write(toFile: "\(path)/y", atomically: true, encoding: .utf8)
+                symlink("../x", "\(path)/link")
+                _ = access("\(path)/link", F_OK)
+                _ = files.enumerator(atPath: path)?.allObjects
+                unlink("\(path)/link")
+                try files.removeItem(atPath: path)
+                close(open(folder.path, O_RDONLY))
             }
-            let exploration = Self.explored(first: work("one"), second: work("two"))
-            #expect(exploration.survives, "\(exploration.summary)")
-            let variables = Self.explored(
-                first: Self.setVariable, second: { _ in _ = getenv("HOME") })
-            #expect(variables.survives, "\(variables.summary)")
         }
     }
 #endif

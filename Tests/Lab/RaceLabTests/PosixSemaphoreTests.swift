@@ -8,135 +8,110 @@ private func waitOnClock(
     _ semaphore: UnsafeMutablePointer<sem_t>, _ clock: clockid_t, _ until: UnsafePointer<timespec>
 ) -> CInt
 
-/// A semaphore of the threads library, or one of Dispatch with the same operations.
-final class AnySemaphore: Sendable {
-    nonisolated(unsafe) private let posix: UnsafeMutablePointer<sem_t>
-    private let dispatch: DispatchSemaphore?
+/// A semaphore of the threads library.
+private final class Semaphore: Sendable {
+    nonisolated(unsafe) private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
-    init(_ count: Int, isPosix: Bool) {
-        posix = .allocate(capacity: 1)
-        sem_init(posix, 0, UInt32(count))
-        dispatch = isPosix ? nil : DispatchSemaphore(value: count)
-    }
+    init(_ count: Int) { sem_init(semaphore, 0, UInt32(count)) }
 
     deinit {
-        sem_destroy(posix)
-        posix.deallocate()
+        sem_destroy(semaphore)
+        semaphore.deallocate()
     }
 
     private var soon: timespec { timespec(tv_sec: time(nil) + 60, tv_nsec: 0) }
 
-    func wait() {
-        if let dispatch { dispatch.wait() } else { sem_wait(posix) }
-    }
-
-    func signal() {
-        if let dispatch { dispatch.signal() } else { sem_post(posix) }
-    }
-
-    func tryToWait() -> Bool {
-        if let dispatch { return dispatch.wait(timeout: .now()) == .success }
-        return sem_trywait(posix) == 0
-    }
+    func wait() { sem_wait(semaphore) }
+    func signal() { sem_post(semaphore) }
+    func tryToWait() -> Bool { sem_trywait(semaphore) == 0 }
 
     func waitAWhile() -> Bool {
-        if let dispatch { return dispatch.wait(timeout: .now() + 60) == .success }
         var until = soon
-        return sem_timedwait(posix, &until) == 0
+        return sem_timedwait(semaphore, &until) == 0
     }
 
     func waitAWhileOnClock() -> Bool {
         var until = soon
-        return waitOnClock(posix, CLOCK_MONOTONIC, &until) == 0
+        return waitOnClock(semaphore, CLOCK_MONOTONIC, &until) == 0
     }
 
     var value: Int {
         var count: Int32 = 0
-        sem_getvalue(posix, &count)
+        sem_getvalue(semaphore, &count)
         return Int(count)
     }
 }
 
-@Suite("The lab controls semaphores of POSIX and of Dispatch", .needsTheLab)
+@Suite("The lab controls semaphores of POSIX", .needsTheLab)
 struct PosixSemaphoreTests {
-    @Test("has its known result", arguments: [true, false].flatMap(programs))
+    @Test("has its known result", arguments: programs)
     func known(_ program: KnownProgram) { program.check() }
 
-    private static func programs(isPosix: Bool) -> [KnownProgram] {
-        let name = isPosix ? "POSIX" : "Dispatch"
-        let make = { @Sendable count in AnySemaphore(count, isPosix: isPosix) }
-        return [
-            KnownProgram("\(name): one is a lock", explored: 2...2) { count($0, make(1)) },
-            KnownProgram("\(name): two is not", .overlap, explored: 10...10) { count($0, make(2)) },
-            KnownProgram(
-                "\(name): what precedes a signal happens before what follows the wait",
-                outcomes: ["2"], explored: 1...1
-            ) { scenario in
-                let (shared, semaphore) = (Shared(), make(0))
-                scenario.thread("maker") {
-                    shared.value = 1
-                    semaphore.signal()
-                }
-                scenario.thread("user") {
-                    semaphore.wait()
-                    shared.value += 1
-                }
-                scenario.outcome { "\(shared.value)" }
-            },
-            KnownProgram(
-                "\(name): an attempt does not wait", outcomes: ["true", "false"], explored: 2...2
-            ) { scenario in
-                let (shared, semaphore) = (Shared(), make(0))
-                scenario.thread("signaller") { semaphore.signal() }
-                scenario.thread("attempt") { shared.isReady = semaphore.tryToWait() }
-                scenario.outcome { "\(shared.isReady)" }
-            },
-            KnownProgram(
-                "\(name): a wait with a time-out", outcomes: ["2"], explored: 1...1
-            ) { scenario in
-                let (shared, semaphore) = (Shared(), make(0))
-                scenario.thread("maker") {
-                    shared.value = 1
-                    semaphore.signal()
-                }
-                scenario.thread("user") { if semaphore.waitAWhile() { shared.value = 2 } }
-                scenario.outcome { "\(shared.value)" }
-            },
-            KnownProgram("\(name): a wait ends if nobody signals", outcomes: ["false"]) {
-                scenario in
-                let (shared, semaphore) = (Shared(), make(0))
-                scenario.thread("other") { shared.value = 1 }
-                scenario.thread("patient") { shared.isReady = semaphore.waitAWhile() }
-                scenario.outcome { "\(shared.isReady)" }
-            },
-            KnownProgram("\(name): nobody signals", .deadlock, explored: 2...2) { scenario in
-                let semaphore = make(1)
-                scenario.threads("first", "second") { semaphore.wait() }
-            },
-        ]
-    }
+    private static let programs = [
+        KnownProgram("one is a lock", explored: 2...2) { count($0, Semaphore(1)) },
+        KnownProgram("two is not", .overlap, explored: 10...10) { count($0, Semaphore(2)) },
+        KnownProgram(
+            "what precedes a signal happens before what follows the wait",
+            outcomes: ["2"], explored: 1...1
+        ) { scenario in
+            let (shared, semaphore) = (Shared(), Semaphore(0))
+            scenario.thread("maker") {
+                shared.value = 1
+                semaphore.signal()
+            }
+            scenario.thread("user") {
+                semaphore.wait()
+                shared.value += 1
+            }
+            scenario.outcome { "\(shared.value)" }
+        },
+        KnownProgram(
+            "an attempt does not wait", outcomes: ["true", "false"], explored: 2...2
+        ) { scenario in
+            let (shared, semaphore) = (Shared(), Semaphore(0))
+            scenario.thread("signaller") { semaphore.signal() }
+            scenario.thread("attempt") { shared.isReady = semaphore.tryToWait() }
+            scenario.outcome { "\(shared.isReady)" }
+        },
+        KnownProgram(
+            "a wait with a time-out", outcomes: ["2"], explored: 1...1
+        ) { scenario in
+            let (shared, semaphore) = (Shared(), Semaphore(0))
+            scenario.thread("maker") {
+                shared.value = 1
+                semaphore.signal()
+            }
+            scenario.thread("user") { if semaphore.waitAWhile() { shared.value = 2 } }
+            scenario.outcome { "\(shared.value)" }
+        },
+        KnownProgram("a wait ends if nobody signals", outcomes: ["false"]) {
+            scenario in
+            let (shared, semaphore) = (Shared(), Semaphore(0))
+            scenario.thread("other") { shared.value = 1 }
+            scenario.thread("patient") { shared.isReady = semaphore.waitAWhile() }
+            scenario.outcome { "\(shared.isReady)" }
+        },
+        KnownProgram("nobody signals", .deadlock, explored: 2...2) { scenario in
+            let semaphore = Semaphore(1)
+            scenario.threads("first", "second") { semaphore.wait() }
+        },
+        KnownProgram(
+            "the count can be read, and a wait can follow another clock", outcomes: ["0", "1"],
+            explored: 2...2
+        ) { scenario in
+            let (shared, semaphore) = (Shared(), Semaphore(1))
+            scenario.thread("reader") { shared.value = semaphore.value }
+            scenario.thread("waiter") { _ = semaphore.waitAWhileOnClock() }
+            scenario.outcome { "\(shared.value)" }
+        },
+    ]
 
-    private static func count(_ scenario: Scenario, _ semaphore: AnySemaphore) {
+    private static func count(_ scenario: Scenario, _ semaphore: Semaphore) {
         let shared = Shared()
         scenario.threads("first", "second") {
             semaphore.wait()
             shared.value += 1
             semaphore.signal()
         }
-    }
-
-    @Test("the count can be read, and a wait can follow another clock")
-    func countAndClock() {
-        var seen: Set<Int> = []
-        let exploration = explore { scenario in
-            let shared = Shared()
-            let semaphore = AnySemaphore(1, isPosix: true)
-            scenario.thread("reader") { shared.value = semaphore.value }
-            scenario.thread("waiter") { _ = semaphore.waitAWhileOnClock() }
-            scenario.check { seen.insert(shared.value) }
-        }
-        #expect(exploration.survives, "\(exploration.summary)")
-        #expect(exploration.explored == 2)
-        #expect(seen == [0, 1])
     }
 }

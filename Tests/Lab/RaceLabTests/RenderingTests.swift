@@ -170,8 +170,7 @@ struct RenderingTests {
 
     @Test("every row of a table has the same number of cells", arguments: failing)
     func markdownCells(of classic: Classic) throws {
-        let exploration = classic.exploration { $0.maximumInterleavings = 20_000 }
-        let trace = try #require(try exploration.counterexample())
+        let trace = try SideBySideTests.counterexample(of: classic)
         let blocks = trace.markdown.components(separatedBy: "\n\n")
         for block in blocks where block.hasPrefix("|") {
             let counts = block.split(separator: "\n").map { row in

@@ -1,4 +1,5 @@
 import RaceLab
+import Synchronization
 import Testing
 
 extension Exploration.Options {
@@ -87,6 +88,13 @@ final class Shared: @unchecked Sendable {
 final class Holder<Value>: @unchecked Sendable {
     var value: Value
     init(_ value: Value) { self.value = value }
+}
+
+/// A flag that one thread sets and others wait for.
+final class Change: Sendable {
+    private let flag = Atomic(false)
+    var isSet: Bool { flag.load(ordering: .sequentiallyConsistent) }
+    func set() { flag.store(true, ordering: .sequentiallyConsistent) }
 }
 
 /// Uses constants, so that the compiler does not remove them.

@@ -10,10 +10,9 @@ struct SideBySideTests {
     @Test("no line of the two halves exceeds the width", arguments: RenderingTests.failing)
     func width(of classic: Classic) throws {
         let trace = try Self.counterexample(of: classic)
-        let pair = Exploration.SideBySide(
-            Self.half(trace), Self.half(try Self.counterexample(of: RenderingTests.wide)))
+        let other = try Self.counterexample(of: RenderingTests.wide)
         for width in [20, 33, 40, 60, 79, 80, 99, 100, 132, 300] {
-            for line in pair.report(width: width).text.split(separator: "\n") {
+            for line in Self.text(trace, other, width: width).split(separator: "\n") {
                 #expect(line.columns <= width, "\(width): \(line)")
             }
         }
@@ -26,8 +25,7 @@ struct SideBySideTests {
         let trace = try Self.counterexample(of: classic)
         let other = try Exploration.replay("PPZZ", Classic.twoPhilosophersInTurn.describe)
         for (left, right) in [(trace, other), (other, trace)] {
-            let text = Exploration.SideBySide(Self.half(left), Self.half(right)).report(width: 100)
-                .text
+            let text = Self.text(left, right)
             let halves = Self.halves(of: text)
             for (half, trace) in [(halves.left, left), (halves.right, right)] {
                 let rows = Self.rows(half, trace)
@@ -46,8 +44,7 @@ struct SideBySideTests {
     @Test("neither half is cut if there is room", arguments: RenderingTests.failing.dropLast())
     func uncut(_ classic: Classic) throws {
         let trace = try Self.counterexample(of: classic)
-        let text = Exploration.SideBySide(Self.half(trace), Self.half(trace)).report(width: 300)
-            .text
+        let text = Self.text(trace, trace, width: 300)
         #expect(!text.contains("…"))
         for row in trace.rows {
             let parts = [row.cell.text, row.cell.site, row.mark ?? ""].filter { !$0.isEmpty }
@@ -58,9 +55,7 @@ struct SideBySideTests {
     @Test("the state is shown where it changes, and nowhere else")
     func states() throws {
         let trace = try Exploration.replay("FSSF", Classic.lostUpdate.describe)
-        let half = Self.halves(
-            of: Exploration.SideBySide(Self.half(trace), Self.half(trace)).report(width: 100).text
-        ).left
+        let half = Self.halves(of: Self.text(trace, trace)).left
         #expect(half.filter { $0.hasPrefix("at first: ") } == ["at first: value 0"])
         #expect(half.filter { $0.contains("→") }.count == 1)
         #expect(half.filter { $0.hasSuffix("→ value 1") }.count == 1)
@@ -88,9 +83,7 @@ struct SideBySideTests {
     @Test("a thread that holds a lock has a bar while others run")
     func bars() throws {
         let trace = try Exploration.replay("AAAABBBA", Classic.nested.describe)
-        let half = Self.halves(
-            of: Exploration.SideBySide(Self.half(trace), Self.half(trace)).report(width: 100).text
-        ).left
+        let half = Self.halves(of: Self.text(trace, trace)).left
         let places = Self.rows(half, trace).map(\.places)
         #expect(places == ["A ", "A ", "A ", "A ", "│B", "│B", "│B", "A "])
     }
@@ -99,7 +92,7 @@ struct SideBySideTests {
     func level() throws {
         let short = try Exploration.replay("PPZZ", Classic.twoPhilosophersInTurn.describe)
         let long = try Self.counterexample(of: RenderingTests.wide)
-        let text = Exploration.SideBySide(Self.half(short), Self.half(long)).report(width: 100).text
+        let text = Self.text(short, long)
         let (left, right) = Self.halves(of: text)
         #expect(
             left.firstIndex { $0.hasPrefix("✗") } == right.firstIndex { $0.hasPrefix("✗") })
@@ -141,12 +134,18 @@ struct SideBySideTests {
         )
     }
 
+    private static func text(
+        _ left: Exploration.Trace, _ right: Exploration.Trace, width: Int = 100
+    ) -> String {
+        Exploration.SideBySide(half(left), half(right)).report(width: width).text
+    }
+
     private static func half(_ trace: Exploration.Trace) -> Exploration.SideBySide.Half {
         Exploration.SideBySide.Half(
             heading: ["what it is called"], trace, verdict: "✗ what is wrong")
     }
 
-    private static func counterexample(of classic: Classic) throws -> Exploration.Trace {
+    static func counterexample(of classic: Classic) throws -> Exploration.Trace {
         let exploration = classic.exploration { $0.maximumInterleavings = 20_000 }
         return try #require(try exploration.counterexample())
     }

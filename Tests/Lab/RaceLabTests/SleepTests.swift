@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import RaceLab
 import Testing
@@ -6,28 +5,26 @@ import Testing
 /// Sleeps order nothing, but tasks wake up in the order of their times, and clocks go on.
 @Suite("Sleeps", .needsTheLab)
 struct SleepTests {
-    private static let unreduced = Exploration.Options.with {
-        $0.reduction = false
-        $0.maximumInterleavings = 20_000
-    }
+    @Test("has its known result", arguments: programs)
+    func known(_ program: KnownProgram) { program.check() }
 
-    /// Explores with and without reduction, and returns the outcomes.
-    private func outcomes(
-        _ describe: @escaping @Sendable (Scenario) -> Void,
-        _ place: Testing.SourceLocation = #_sourceLocation
-    ) -> [String] {
-        let exploration = explore(describe)
-        let full = explore(options: Self.unreduced, describe)
-        #expect(exploration.inconclusive == nil && full.coverage == .all, sourceLocation: place)
-        #expect(
-            exploration.outcomes.keys.sorted() == full.outcomes.keys.sorted(),
-            sourceLocation: place)
-        return exploration.outcomes.keys.sorted()
-    }
+    private static let programs: [KnownProgram] = [
+        lateBeginning(1, 2), lateBeginning(2, 2), lateBeginning(2, 1),
+        three([1, 2, 3]), three([3, 3, 1]), clock(isTask: true), clock(isTask: false),
+        lateStart("a look at the clock") { date, _ in Date() > date },
+        lateStart("a look at the clock of Dispatch") { _, time in DispatchTime.now() > time },
+        lateStart("a sleep") { date, _ in
+            usleep(1)
+            return Date() > date
+        },
+        timeOut,
+    ]
 
-    @Test("a task may begin after another one has slept for longer", arguments: 1...3, 1...3)
-    func lateBeginning(_ first: Int, _ second: Int) {
-        let found = outcomes { scenario in
+    private static func lateBeginning(_ first: Int, _ second: Int) -> KnownProgram {
+        KnownProgram(
+            "a task may begin after another one has slept for longer: \(first), \(second)",
+            outcomes: ["A B", "B A"], everyOrder: true
+        ) { scenario in
             let (seen, lock) = (Seen(), NSLock())
             scenario.task("A") {
                 lock.withLock { seen.note("A") }
@@ -39,12 +36,17 @@ struct SleepTests {
             }
             scenario.outcome { seen.text }
         }
-        #expect(found == ["A B", "B A"])
     }
 
-    @Test("three tasks that sleep, and then do something", arguments: [[1, 2, 3], [3, 3, 1]])
-    func three(_ times: [Int]) {
-        let found = outcomes { scenario in
+    private static func three(_ times: [Int]) -> KnownProgram {
+        KnownProgram(
+            "three tasks that sleep, and then do something: \(times)",
+            outcomes: [
+                "first 0 1 2", "first 0 2 1", "first 1 0 2", "first 1 2 0", "first 2 0 1",
+                "first 2 1 0", "1 first 0 2", "1 first 2 0", "2 first 0 1", "2 first 1 0",
+                "1 2 first 0", "2 1 first 0",
+            ], everyOrder: true
+        ) { scenario in
             let (seen, lock) = (Seen(), NSLock())
             for (index, time) in times.enumerated() {
                 scenario.task("\(index)") {
@@ -55,14 +57,13 @@ struct SleepTests {
             }
             scenario.outcome { seen.text }
         }
-        #expect(found.count == 12)
     }
 
-    enum Sleeper: CaseIterable { case task, thread }
-
-    @Test("whether a time is over depends on who has slept", arguments: Sleeper.allCases)
-    func clock(_ sleeper: Sleeper) {
-        let found = outcomes { scenario in
+    private static func clock(isTask: Bool) -> KnownProgram {
+        KnownProgram(
+            "whether a time is over depends on who has slept, a task: \(isTask)",
+            outcomes: ["false", "true"], everyOrder: true
+        ) { scenario in
             let (begin, seen) = (Date(), Seen())
             let (lock, other) = (NSLock(), NSLock())
             scenario.thread("A") {
@@ -71,9 +72,9 @@ struct SleepTests {
                 lock.unlock()
                 seen.note("\(over)")
             }
-            switch sleeper {
-            case .task: scenario.task("B") { try await Task.sleep(for: .seconds(20)) }
-            case .thread:
+            if isTask {
+                scenario.task("B") { try await Task.sleep(for: .seconds(20)) }
+            } else {
                 scenario.thread("B") {
                     other.withLock {}
                     Thread.sleep(forTimeInterval: 20)
@@ -82,27 +83,43 @@ struct SleepTests {
             }
             scenario.outcome { seen.text }
         }
-        #expect(found == ["false", "true"])
     }
 
-    enum Beginning: CaseIterable { case clock, dispatch, sleep }
-
-    @Test("a thread may begin after another one has slept", arguments: Beginning.allCases)
-    func lateStart(_ beginning: Beginning) {
-        let found = outcomes { scenario in
-            let (start, seen, lock) = (Date(), Seen(), NSLock())
-            let soon = DispatchTime.now() + 10
+    private static func lateStart(
+        _ beginning: String, isOver: @escaping @Sendable (Date, DispatchTime) -> Bool
+    ) -> KnownProgram {
+        KnownProgram(
+            "a thread that begins with \(beginning) may begin after another one has slept",
+            outcomes: ["false", "true"], everyOrder: true
+        ) { scenario in
+            let (seen, lock) = (Seen(), NSLock())
+            let (date, time) = (Date() + 10, DispatchTime.now() + 10)
             scenario.thread("sleeper") { Thread.sleep(forTimeInterval: 20) }
             scenario.thread("A") {
-                if beginning == .sleep { usleep(1) }
-                let isOver =
-                    beginning == .dispatch
-                    ? DispatchTime.now() > soon : Date().timeIntervalSince(start) > 10
+                let isOver = isOver(date, time)
                 lock.withLock { seen.note("\(isOver)") }
             }
             scenario.outcome { seen.text }
         }
-        #expect(found == ["false", "true"])
+    }
+
+    private static let timeOut = KnownProgram(
+        "a wait may time out before another thread begins", outcomes: ["A B", "B A"],
+        options: .with { $0.timeOutsFireAtAnyTime = true }, everyOrder: true
+    ) { scenario in
+        let (seen, lock, group) = (Seen(), NSLock(), DispatchGroup())
+        let (semaphore, soon) = (DispatchSemaphore(value: 0), DispatchTime.now() + 1)
+        scenario.thread("A") {
+            lock.withLock { seen.note("A") }
+            _ = semaphore.wait(timeout: soon)
+        }
+        scenario.thread("B") {
+            group.enter()
+            _ = group.wait(timeout: soon)
+            lock.withLock { seen.note("B") }
+            group.leave()
+        }
+        scenario.outcome { seen.text }
     }
 
     @Test("the step with which a thread begins has its line")
@@ -132,31 +149,5 @@ struct SleepTests {
             }
         }
         #expect(exploration.explored == 1 && exploration.redundant == 0)
-    }
-
-    @Test("a wait may time out before another thread begins")
-    func timeOut() {
-        let describe = { @Sendable (scenario: Scenario) in
-            let (seen, lock, group) = (Seen(), NSLock(), DispatchGroup())
-            let (semaphore, soon) = (DispatchSemaphore(value: 0), DispatchTime.now() + 1)
-            scenario.thread("A") {
-                lock.withLock { seen.note("A") }
-                _ = semaphore.wait(timeout: soon)
-            }
-            scenario.thread("B") {
-                group.enter()
-                _ = group.wait(timeout: soon)
-                lock.withLock { seen.note("B") }
-                group.leave()
-            }
-            scenario.outcome { seen.text }
-        }
-        for reduces in [true, false] {
-            var options = Exploration.Options()
-            options.reduction = reduces
-            options.timeOutsFireAtAnyTime = true
-            let found = explore(options: options, describe).outcomes.keys.sorted()
-            #expect(found == ["A B", "B A"], "\(reduces)")
-        }
     }
 }

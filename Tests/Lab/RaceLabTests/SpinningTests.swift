@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import RaceLab
 import RaceLabTesting
@@ -11,18 +10,9 @@ struct SpinningTests {
     /// One thread waits in a loop, another one makes the change.
     struct Wait: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let takesLock: Bool
+        var takesLock = false
         /// Returns the functions of the two threads.
         let make: @Sendable () -> (wait: () -> Void, change: () -> Void)
-
-        init(
-            _ testDescription: String, takesLock: Bool = false,
-            _ make: @escaping @Sendable () -> (wait: () -> Void, change: () -> Void)
-        ) {
-            self.testDescription = testDescription
-            self.takesLock = takesLock
-            self.make = make
-        }
 
         /// `waiting` threads wait in the loop; `changes` is whether the change is made.
         func exploration(waiting: Int = 1, changes: Bool = true, reduction: Bool = true)
@@ -52,27 +42,27 @@ struct SpinningTests {
     }
 
     static let unseen: [Wait] = [
-        Wait("DispatchWorkItem.isCancelled") {
+        Wait(testDescription: "DispatchWorkItem.isCancelled") {
             let item = DispatchWorkItem {}
             return (wait { item.isCancelled }, { item.cancel() })
         },
-        Wait("Thread.isCancelled") {
+        Wait(testDescription: "Thread.isCancelled") {
             let thread = Thread {}
             return (wait { thread.isCancelled }, { thread.cancel() })
         },
-        Wait("Progress.isCancelled") {
+        Wait(testDescription: "Progress.isCancelled") {
             let progress = Progress(totalUnitCount: 1)
             return (wait { progress.isCancelled }, { progress.cancel() })
         },
-        Wait("an unsafe pointer") {
+        Wait(testDescription: "an unsafe pointer") {
             let cell = Cell()
             return (wait { cell.pointer.pointee == 1 }, { cell.pointer.pointee = 1 })
         },
-        Wait("a weak reference") {
+        Wait(testDescription: "a weak reference") {
             let pair = Pair()
             return (wait { pair.weakly == nil }, { pair.strongly = nil })
         },
-        Wait("the state of an iterator") {
+        Wait(testDescription: "the state of an iterator") {
             let counter = Counter()
             return (
                 {
@@ -108,41 +98,41 @@ struct SpinningTests {
     // MARK: Allocating
 
     static let allocating: [Wait] = [
-        Wait("a closure for a queue", takesLock: true) {
+        Wait(testDescription: "a closure for a queue", takesLock: true) {
             let (queue, counter) = (DispatchQueue(label: "polled"), Counter())
             return (
                 { while queue.sync(execute: { counter.value }) == 0 {} },
                 { queue.sync { counter.value = 1 } }
             )
         },
-        Wait("a closure for an array") {
+        Wait(testDescription: "a closure for an array") {
             let counters = [Counter(), Counter()]
             return (
                 { while !counters.contains(where: { $0.value == 1 }) {} },
                 { counters[1].value = 1 }
             )
         },
-        Wait("a string") {
+        Wait(testDescription: "a string") {
             let counter = Counter()
             return (
                 { while "the counter is \(counter.value)" != text(1) {} }, { counter.value = 1 }
             )
         },
-        Wait("an array") {
+        Wait(testDescription: "an array") {
             let counter = Counter()
             return (
                 { while [counter.value, 2].map({ $0 + 1 }).reduce(0, +) < 5 {} },
                 { counter.value = 1 }
             )
         },
-        Wait("a dictionary under a lock", takesLock: true) {
+        Wait(testDescription: "a dictionary under a lock", takesLock: true) {
             let (lock, counter) = (NSLock(), Counter())
             return (
                 { while lock.withLock({ ["value": counter.value] })["value"] == 0 {} },
                 { lock.withLock { counter.value = 1 } }
             )
         },
-        Wait("an object") {
+        Wait(testDescription: "an object") {
             let counter = Counter()
             return ({ while Holder(counter.value).number == 0 {} }, { counter.value = 1 })
         },
@@ -153,27 +143,27 @@ struct SpinningTests {
     // MARK: Coming to the same code twice in each round
 
     static let asking: [Wait] = [
-        Wait("two values through one accessor") {
+        Wait(testDescription: "two values through one accessor") {
             let (first, second) = (AtomicValue(), AtomicValue())
             return ({ while first.value == second.value {} }, { second.value = 1 })
         },
-        Wait("two values, and a yield") {
+        Wait(testDescription: "two values, and a yield") {
             let (first, second) = (AtomicValue(), AtomicValue())
             return ({ while first.value == second.value { sched_yield() } }, { first.value = 1 })
         },
-        Wait("one value, twice") {
+        Wait(testDescription: "one value, twice") {
             let shown = AtomicValue()
             return ({ while shown.value == 0, shown.value == 0 {} }, { shown.value = 1 })
         },
-        Wait("two values in mutexes", takesLock: true) {
+        Wait(testDescription: "two values in mutexes", takesLock: true) {
             let (first, second) = (LockedValue(), LockedValue())
             return ({ while first.value == second.value {} }, { second.value = 1 })
         },
-        Wait("one value in a mutex, twice", takesLock: true) {
+        Wait(testDescription: "one value in a mutex, twice", takesLock: true) {
             let shown = LockedValue()
             return ({ while shown.value == 0, shown.value == 0 {} }, { shown.value = 1 })
         },
-        Wait("a value in a mutex, between two sleeps", takesLock: true) {
+        Wait(testDescription: "a value in a mutex, between two sleeps", takesLock: true) {
             let shown = LockedValue()
             return (
                 {
@@ -184,16 +174,12 @@ struct SpinningTests {
                 }, { shown.value = 1 }
             )
         },
-        Wait("a value in a mutex, between sleeps of Foundation", takesLock: true) {
+        Wait(testDescription: "a value in a mutex, between sleeps of Foundation", takesLock: true) {
             let shown = LockedValue()
             return (
                 { while shown.value == 0 { Thread.sleep(forTimeInterval: 0.5) } },
                 { shown.value = 1 }
             )
-        },
-        Wait("two values in mutexes, and a sleep", takesLock: true) {
-            let (first, second) = (LockedValue(), LockedValue())
-            return ({ while first.value == second.value { usleep(10) } }, { second.value = 1 })
         },
     ]
 

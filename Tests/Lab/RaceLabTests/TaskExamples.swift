@@ -207,11 +207,6 @@ extension TaskExample {
         _ place: String, by makeActor: @escaping @Sendable () -> any Guard
     ) -> [TaskExample] {
         [
-            TaskExample("an actor protects what is its own\(place)") { scenario in
-                let actor = makeActor()
-                scenario.task("first") { await actor.add(1) }
-                scenario.task("second") { await actor.add(2) }
-            },
             TaskExample(
                 "three tasks on one actor come in any order\(place)",
                 outcomes: ["1 2 3", "1 3 2", "2 1 3", "2 3 1", "3 1 2", "3 2 1"]
@@ -255,11 +250,6 @@ extension TaskExample {
                 scenario.task("first") { await first.change(notebook) }
                 scenario.task("second") { await second.change(notebook) }
             },
-            TaskExample("one actor protects one thing\(place)") { scenario, notebook in
-                let actor = makeActor()
-                scenario.task("first") { await actor.change(notebook) }
-                scenario.task("second") { await actor.change(notebook) }
-            },
             TaskExample(
                 "tasks that an actor starts on itself are in order\(place)", outcomes: ["1 2 3"]
             ) { scenario, notebook in
@@ -299,16 +289,9 @@ extension TaskExample {
     // MARK: Continuations
 
     static let continuations = [
-        TaskExample("a continuation orders", outcomes: ["2"], task: "waiter") { notebook in
-            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-                Task {
-                    notebook.value += 1
-                    continuation.resume()
-                }
-            }
-            notebook.value += 1
-        },
-        TaskExample("also if it is resumed first", outcomes: ["2"], task: "waiter") { notebook in
+        TaskExample(
+            "a continuation orders, also if it is resumed first", outcomes: ["2"], task: "waiter"
+        ) { notebook in
             await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
                 Task {
                     notebook.value += 1
@@ -347,11 +330,6 @@ extension TaskExample {
                 }
             }
             notebook.value += 1
-        },
-        TaskExample("a continuation that is never resumed", [.deadlock]) { scenario in
-            let kept = Shelf<CheckedContinuation<Void, Never>>()
-            scenario.task("waiter") { await withCheckedContinuation { kept.put($0) } }
-            scenario.task("other") { _ = kept.take() }
         },
         TaskExample("a thread resumes a task", outcomes: ["1"]) { scenario, notebook in
             let kept = Shelf<CheckedContinuation<Int, Never>>()

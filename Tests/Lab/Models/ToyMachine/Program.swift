@@ -127,17 +127,9 @@ package struct Program: Hashable, Sendable, CustomStringConvertible {
         _ alphabet: [Operation] = Operation.common
     ) -> [Program] {
         let bodies = bodies(operations, alphabet)
-        var state = seed
-        /// SplitMix64, by Vigna.
-        func next(below bound: Int) -> Int {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var z = state
-            z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
-            z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
-            return Int((z ^ z >> 31) % UInt64(bound))
-        }
+        var numbers = RandomNumbers(seed: seed)
         return (0..<count).map { _ in
-            Program((0..<threads).map { _ in bodies[next(below: bodies.count)] })
+            Program((0..<threads).map { _ in bodies[numbers.below(UInt64(bodies.count))] })
         }
     }
 }

@@ -45,23 +45,29 @@ package final class ToyEngine {
     private let fault: Fault?
     private var execution = rl_execution()
     private var plan = rl_plan()
-    private let steps = UnsafeMutablePointer<rl_step>.allocate(capacity: most)
-    private let nodes = UnsafeMutablePointer<rl_node>.allocate(capacity: most)
-    private let pending = UnsafeMutablePointer<rl_pending>.allocate(capacity: most * row)
-    private let kinds = UnsafeMutablePointer<UInt8>.allocate(capacity: most * row)
-    private let effects = UnsafeMutablePointer<rl_effect>.allocate(capacity: 2 * most)
-    private let fingerprints = UnsafeMutablePointer<UInt64>.allocate(capacity: most)
-    private let objects = UnsafeMutablePointer<rl_counted_object>.allocate(capacity: 2)
-    private let countings = UnsafeMutablePointer<rl_counting>.allocate(capacity: 2 * most)
+    private let steps = filled(most, rl_step())
+    private let nodes = filled(most, rl_node())
+    private let pending = filled(most * row, rl_pending())
+    private let kinds = filled(most * row, UInt8(0))
+    private let effects = filled(2 * most, rl_effect())
+    private let fingerprints = filled(most, UInt64(0))
+    private let objects = filled(2, rl_counted_object())
+    private let countings = filled(2 * most, rl_counting())
     private var countingCount = 0
     private let origins = UnsafeMutablePointer<rl_origin>.allocate(capacity: row)
     private var sleeping: rl_thread_set = 0
     private var asleepEarly: rl_thread_set = 0
-    private let sleepers = UnsafeMutablePointer<rl_sleeper>.allocate(capacity: row)
+    private let sleepers = filled(row, rl_sleeper())
     private var (found, existing): (Set<UInt64>, Set<UInt64>) = ([], [])
 
     private static let row = Int(RL_MAX_THREADS)
     private static let most = Machine.threads * Machine.operations + 1
+
+    private static func filled<Value>(_ count: Int, _ value: Value) -> UnsafeMutablePointer<Value> {
+        let memory = UnsafeMutablePointer<Value>.allocate(capacity: count)
+        memory.initialize(repeating: value, count: count)
+        return memory
+    }
 
     package init(_ fault: Fault? = nil) {
         self.fault = fault
@@ -69,20 +75,11 @@ package final class ToyEngine {
         if fault == .treesLackBranches { settings.faults = UInt32(RL_FAULT_SKIP_LAST_ALTERNATIVE) }
         if fault == .noEarlyAttempts { settings.faults = UInt32(RL_FAULT_NO_EARLY_ATTEMPTS) }
         search = Search(settings)
-        steps.initialize(repeating: rl_step(), count: Self.most)
-        nodes.initialize(repeating: rl_node(), count: Self.most)
-        pending.initialize(repeating: rl_pending(), count: Self.most * Self.row)
-        kinds.initialize(repeating: 0, count: Self.most * Self.row)
-        effects.initialize(repeating: rl_effect(), count: 2 * Self.most)
-        fingerprints.initialize(repeating: 0, count: Self.most)
-        objects.initialize(repeating: rl_counted_object(), count: 2)
-        countings.initialize(repeating: rl_counting(), count: 2 * Self.most)
         // Every thread is there from the beginning.
         for thread in 0..<Self.row {
             let origin = rl_origin(name: UInt64(thread), starter: -1, step: -1)
             (origins + thread).initialize(to: origin)
         }
-        sleepers.initialize(repeating: rl_sleeper(), count: Self.row)
     }
 
     deinit {

@@ -28,12 +28,6 @@ struct MemoryModelTests {
         let isFound = free.outcomes.contains(where: litmus.isAsked)
         #expect(isFound != litmus.name.hasPrefix("LB"))
     }
-
-    @Test("knows at least forty programs, each by one name")
-    func count() {
-        #expect(Litmus.all.count >= 40)
-        #expect(Set(Litmus.all.map(\.name)).count == Litmus.all.count)
-    }
 }
 
 /// The lab finds the outcomes and the races of the model, no more and no fewer.
@@ -44,23 +38,19 @@ struct LitmusTests {
         LitmusComparison(litmus.program).expectEqual(litmus.name)
     }
 
-    @Test("on random programs of two threads", arguments: (0..<150).sample(10))
-    func two(block: Int) {
-        compare((block * 10)..<(block * 10 + 10), threads: 2)
-    }
+    private static let families: [(blocks: [Int], threads: Int, orderings: [MemoryOrdering])] = [
+        ((0..<150).sample(10), 2, .all), ((0..<50).sample(4), 3, .all),
+        ((0..<38).sample(4), 2, [.sequentiallyConsistent]),
+        ((0..<12).sample(2), 3, [.sequentiallyConsistent]),
+    ]
 
-    @Test("on random programs of three threads", arguments: (0..<50).sample(4))
-    func three(block: Int) {
-        compare((block * 10)..<(block * 10 + 10), threads: 3)
-    }
-
-    @Test("on random programs that are sequentially consistent", arguments: (0..<50).sample(5))
-    func sequentiallyConsistent(block: Int) {
-        for number in (block * 10)..<(block * 10 + 10) {
+    @Test("on random programs", arguments: families.indices)
+    func random(family: Int) {
+        let (blocks, threads, orderings) = Self.families[family]
+        for seed in blocks.flatMap({ ($0 * 10)..<($0 * 10 + 10) }) {
             let program = LitmusProgram(
-                seed: UInt64(number), threads: number % 4 == 0 ? 3 : 2,
-                orderings: [.sequentiallyConsistent])
-            LitmusComparison(program).expectEqual("seed \(number)")
+                seed: UInt64(seed), threads: threads, orderings: orderings)
+            LitmusComparison(program).expectEqual("seed \(seed), \(threads) threads")
         }
     }
 
@@ -90,13 +80,6 @@ struct LitmusTests {
         for (publish, receive) in Self.publications {
             let program = LitmusProgram([.write] + publish, receive + [.onlyIf(1), .read])
             LitmusComparison(program).expectEqual("\(publish) \(receive)")
-        }
-    }
-
-    private func compare(_ seeds: Range<Int>, threads: Int) {
-        for seed in seeds {
-            let program = LitmusProgram(seed: UInt64(seed), threads: threads)
-            LitmusComparison(program).expectEqual("seed \(seed), \(threads) threads")
         }
     }
 

@@ -1,7 +1,6 @@
 import Foundation
 import RaceLab
 import RaceLabTesting
-import SharedSuite
 import Synchronization
 import Testing
 
@@ -124,14 +123,6 @@ struct OldValuesTests {
         }
         #expect(exploration.failing == 1 && exploration.coverage == .all, "\(exploration.text())")
         #expect(exploration.findings.first?.schedule.marks.count == 1)
-    }
-
-    @Test("an exploration stays the same when it is repeated")
-    func deterministic() {
-        #expect(Self.explored().json == Self.explored().json)
-        #expect(
-            Self.explored { $0.reduction = false }.json
-                == Self.explored { $0.reduction = false }.json)
     }
 
     @Test("a bound of preemptions counts them as no preemption")
