@@ -81,35 +81,34 @@ struct CapacityTests {
             lock.unlock()
         }
     }
+
     @Test("more than sixteen pairs of lines race in one interleaving")
     func races() {
+        let pairs = Self.writes.flatMap { write in Self.reads.map { (write: write, read: $0) } }
         let exploration = explore(options: .with { $0.maximumInterleavings = 1 }) { scenario in
-            let counters = Self.writes.map { _ in Counter() }
-            scenario.thread("writes") { for write in Self.writes { write(counters) } }
-            scenario.thread("reads") { for counter in counters { _ = counter.value } }
+            let counters = pairs.map { _ in Counter() }
+            scenario.thread("writes") {
+                for (pair, counter) in zip(pairs, counters) { pair.write(counter) }
+            }
+            scenario.thread("reads") {
+                for (pair, counter) in zip(pairs, counters) { pair.read(counter) }
+            }
         }
-        #expect(exploration.findings.map(\.kind) == Self.writes.map { _ in .dataRace })
+        #expect(exploration.findings.map(\.kind) == pairs.map { _ in .dataRace })
     }
 
-    private static let writes: [@Sendable ([Counter]) -> Void] = [
-        { $0[0].value = 1 },
-        { $0[1].value = 1 },
-        { $0[2].value = 1 },
-        { $0[3].value = 1 },
-        { $0[4].value = 1 },
-        { $0[5].value = 1 },
-        { $0[6].value = 1 },
-        { $0[7].value = 1 },
-        { $0[8].value = 1 },
-        { $0[9].value = 1 },
-        { $0[10].value = 1 },
-        { $0[11].value = 1 },
-        { $0[12].value = 1 },
-        { $0[13].value = 1 },
-        { $0[14].value = 1 },
-        { $0[15].value = 1 },
-        { $0[16].value = 1 },
-        { $0[17].value = 1 },
+    private static let writes: [@Sendable (Counter) -> Void] = [
+        { $0.value = 1 },
+        { $0.value = 2 },
+        { $0.value = 3 },
+        { $0.value = 4 },
+        { $0.value = 5 },
+    ]
+    private static let reads: [@Sendable (Counter) -> Void] = [
+        { _ = $0.value },
+        { keep($0.value) },
+        { keep($0.value, 1) },
+        { keep($0.value, 2) },
     ]
 
     @Test("32 threads fit, and each has a letter")
