@@ -10,9 +10,15 @@ import Testing
 /// same data races.
 @Suite("The lab agrees with a model", .needsTheLab)
 struct ModelTests {
-    @Test("on random programs", arguments: (0..<60).sample(10))
-    func randomPrograms(block: Int) {
-        let disagreements = ((block * 10)..<(block * 10 + 10)).flatMap { Self.disagreements($0) }
+    /// Most others do not notice barriers that exclude nobody, work that does not see what its sender
+    /// did before, and notifications that come too early.
+    private static let telling = [72, 103, 163]
+
+    @Test(
+        "on random programs",
+        arguments: (0..<60).sample(10).map { $0 * 10..<$0 * 10 + 10 } + telling.map { $0..<$0 + 1 })
+    func randomPrograms(numbers: Range<Int>) {
+        let disagreements = numbers.flatMap { Self.disagreements($0) }
         #expect(disagreements.isEmpty, "\(disagreements.joined(separator: "\n"))")
     }
 

@@ -212,8 +212,7 @@ extension TaskExample {
         },
     ]
 
-    // Waits for the elements of a stream.
-
+    /// Tasks that wait for the elements of a stream.
     static let streams = [
         TaskExample("a stream orders what was done before") { scenario, notebook in
             let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
