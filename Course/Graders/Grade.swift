@@ -93,9 +93,6 @@ public struct Grader: Sendable {
     public let command: URL
     let limits: Limits
     let tableWidth: Int
-    /// Whether an answer that has passed runs with optimization for every requirement, not only for
-    /// those with ``Requirement/isAlsoRunOptimized``. The others then run in one interleaving.
-    package var optimizesEverything = false
 
     public init(
         command: URL, limits: Limits = Limits(), tableWidth: Int = TableWidth.usual
@@ -294,10 +291,7 @@ public struct Grader: Sendable {
     private func triedOptimized(
         _ passed: Grade, _ exercise: Exercise, _ file: URL, _ variant: Int?, _ folder: URL
     ) -> Grade {
-        let requirements =
-            optimizesEverything
-            ? exercise.requirementsOfCode
-            : exercise.requirements.filter(\.isAlsoRunOptimized)
+        let requirements = exercise.requirements.filter(\.isAlsoRunOptimized)
         guard !requirements.isEmpty else { return passed }
         let workshop = Workshop(
             exercise: exercise, variant: variant, folder: folder, isOptimized: true)

@@ -43,7 +43,13 @@ struct Independence {
         let exploration = explore(options: options, describe)
         if let inconclusive = exploration.inconclusive { return .fails(Failure(inconclusive)) }
         if let finding = exploration.findings.first {
-            return .fails(failure(finding, in: exploration))
+            var failure = Failure(
+                reason: finding.word,
+                detail: "the two threads should share nothing, but: \(finding.sentence)")
+            if let trace = try? exploration.replay(finding.schedule) {
+                failure = Failure(reason: failure.reason, detail: failure.detail, showing: trace)
+            }
+            return .fails(failure)
         }
         if exploration.threads.count > 2, let inTurn {
             return verdict(inTurn) { $0.kind == .note }
@@ -167,19 +173,6 @@ struct Independence {
         let comeback = zip(rest, rest.dropFirst())
             .first { $0.thread == standingStill && $1.thread == goingOn }
         return comeback?.1.site.map { " at \($0.file):\($0.line)" } ?? ""
-    }
-
-    private func failure(
-        _ finding: Exploration.Finding, in exploration: Exploration
-    ) -> Failure {
-        var failure = Failure(
-            reason: finding.word,
-            detail: "the two threads should share nothing, but: \(finding.sentence)")
-        if let trace = try? exploration.replay(finding.schedule) {
-            failure.table = trace.report(width: TableWidth.now)
-            failure.schedule = trace.scheduleText
-        }
-        return failure
     }
 }
 

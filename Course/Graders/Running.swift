@@ -57,7 +57,6 @@ extension Requirement {
         switch body(answer) {
         case .unwatched(let run, let stack): return verdictUnwatched(run, stack)
         case .scenario(var options, let describe):
-            if isOptimized { return verdictOfOneInterleaving(options, describe) }
             let verdict = explored(&options, isolated: isolated, describe)
             guard case .holds(let explored, let coverage, _, _) = verdict else { return verdict }
             if triesWeakerOrderings {
@@ -75,11 +74,7 @@ extension Requirement {
             return .fails(failure)
         case .programs(let programs):
             return self.verdict(of: programs, isolated: isolated, isOptimized: isOptimized)
-        case .independence(let independence):
-            if isOptimized {
-                return verdictOfOneInterleaving(Independence.options, independence.describe)
-            }
-            return independence.verdict()
+        case .independence(let independence): return independence.verdict()
         case .scheduled(let scheduled): return scheduled.verdict()
         }
     }
@@ -160,30 +155,6 @@ extension Requirement {
 
     // MARK: Several threads
 
-    /// For optimized code, in which the lab may not see everything: the threads run one after the
-    /// other, as far as they do not wait.
-    func verdictOfOneInterleaving(
-        _ options: Exploration.Options, _ describe: @escaping (Scenario) -> Void
-    ) -> Verdict {
-        var options = options
-        // The optimizer moves and removes memory accesses, so what the lab reports of them does not
-        // hold for the source.
-        options.failingKinds.subtract([.dataRace, .overlap])
-        options.maximumInterleavings = 1
-        options.marksPointOfNoReturn = false
-        let report = explore(options: options, describe)
-        switch report.inconclusive {
-        // The optimizer may leave no memory access for a thread.
-        case .sawNothing, nil: return verdict(report.findings)
-        case .some(let inconclusive): return .fails(Failure(inconclusive))
-        }
-    }
-
-    private func verdict(_ findings: [Exploration.Finding]) -> Verdict {
-        findings.first.map { .fails(Failure(reason: $0.word, detail: $0.sentence)) }
-            ?? .holds(explored: 1, of: .first(1))
-    }
-
     /// A function that is not the answer's, and was called in one interleaving while a lock was
     /// held. All of them make notes.
     func calledUnderALock(
@@ -197,9 +168,8 @@ extension Requirement {
         else { return nil }
         var failure = Failure(
             reason: "called under a lock",
-            detail: "a function that is not yours is called while a lock is held: \(call.text)")
-        failure.table = trace.report(width: TableWidth.now)
-        failure.schedule = trace.scheduleText
+            detail: "a function that is not yours is called while a lock is held: \(call.text)",
+            showing: trace)
         failure.question =
             "Which lock is held while that function runs, and which of your lines releases it?"
         return failure
@@ -249,13 +219,29 @@ extension Failure {
     /// not control, or too many threads. It may be correct, so it is not graded.
     static let notControlled = "not controlled"
 
+    /// The reason if an answer behaves differently when the same is run again.
+    public static let notDeterministic = "not deterministic"
+
     /// - Parameter program: the one that has failed, and does not when it is explored again.
     static func doesNotRecur(in program: Int? = nil) -> Failure {
         Failure(
-            reason: "not deterministic",
+            reason: notDeterministic,
             detail: "the same calls took other steps when they were made again: something "
                 + "outlives the objects that were made for them",
             program: program)
+    }
+
+    /// For a program that fails after others, and passes when it runs again without them.
+    var afterOthersOnly: Failure {
+        var failure = self
+        failure.detail += ". Without the programs before it, it passes: something outlives them"
+        return failure
+    }
+
+    init(reason: String, detail: String, showing trace: Exploration.Trace) {
+        self.init(
+            reason: reason, detail: detail, table: trace.report(width: TableWidth.now),
+            schedule: trace.scheduleText)
     }
 
     /// `nil` if nothing failed.
@@ -276,7 +262,7 @@ extension Failure {
             switch inconclusive {
             case .tooLong, .runsOn, .tookTooLong: "no end"
             case .blocked: "waits forever"
-            case .notDeterministic, .notDeterministicBecauseOf: "not deterministic"
+            case .notDeterministic, .notDeterministicBecauseOf: Failure.notDeterministic
             case .sawNothing, .noThreads, .malformedScenario: "not explored"
             default: Failure.notControlled
             }

@@ -20,11 +20,13 @@ struct Scheduled {
             let completed = try completed(schedule)
             let trace = completed.trace
             if let mismatch = completed.mismatch {
-                return .fails(failure(Failure.noSchedule, mismatch.description, trace))
+                return .fails(
+                    Failure(
+                        reason: Failure.noSchedule, detail: mismatch.description, showing: trace))
             }
-            return hasGoneWrong(trace)
-                ? .holds(explored: nil)
-                : .fails(failure(Failure.doesNotFail, sentence(trace), trace))
+            if hasGoneWrong(trace) { return .holds(explored: nil) }
+            return .fails(
+                Failure(reason: Failure.doesNotFail, detail: sentence(trace), showing: trace))
         } catch {
             return .fails(Failure(reason: Failure.noSchedule, detail: "\(error)"))
         }
@@ -36,14 +38,6 @@ struct Scheduled {
         options.reduction = false
         options.marksPointOfNoReturn = false
         return try Exploration.replay(prefix: schedule, options: options, scenario)
-    }
-
-    private func failure(_ reason: String, _ detail: String, _ trace: Exploration.Trace) -> Failure
-    {
-        var failure = Failure(reason: reason, detail: detail)
-        failure.table = trace.report(width: TableWidth.now)
-        failure.schedule = trace.scheduleText
-        return failure
     }
 
     /// Whether the interleaving fails as required.

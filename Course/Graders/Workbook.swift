@@ -100,11 +100,6 @@ extension Exercise {
     /// Whether an answer reports an interleaving in which the original class fails.
     var reports: Bool { 12...13 ~= number }
 
-    /// The requirements that run the code of an answer, rather than an interleaving that it names.
-    package var requirementsOfCode: [Requirement] {
-        number == 1 ? [] : Array(requirements.dropFirst(reports ? 1 : 0))
-    }
-
     /// The original class with its adapter, under other names.
     func suspect(of variant: Int?) -> String {
         let adapter = adapterFiles[0]

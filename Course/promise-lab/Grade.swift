@@ -144,13 +144,16 @@ struct GradeCommand {
     static func verdict(of grade: Grade) -> Span {
         switch grade.result {
         case .passed: Span("solved", .success)
+        // Neither solved nor not: the answer behaves differently each time.
+        case .failed(let failure) where failure.reason == Failure.notDeterministic:
+            Span(failure.reason, .failure)
         case .failed: Span("not solved", .failure)
         default: Span(String(grade.cell.prefix { $0 != ":" }))
         }
     }
 
     private func extent(of met: Grade.Met) -> String {
-        let programs = met.programs.map { "\($0.grouped) programs" }
+        let programs = met.programs.map { $0 == 1 ? "1 program" : "\($0.grouped) programs" }
         guard let explored = met.explored else { return programs ?? "" }
         if explored == 1 { return "in the one interleaving" }
         let number = "\(explored.grouped) interleavings"

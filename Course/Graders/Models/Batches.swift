@@ -57,9 +57,7 @@ struct Batches {
     private func alone(_ failure: Failure, _ requirement: Requirement) -> Failure {
         let verdict = requirement.verdict(of: failure.program!, programs, isolated: false)
         if case .fails(let alone) = verdict { return alone }
-        var failure = failure
-        failure.detail += ". Without the programs before it, it passes: something outlives them"
-        return failure
+        return failure.afterOthersOnly
     }
 
     private func callUnderALock(

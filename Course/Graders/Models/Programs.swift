@@ -71,7 +71,7 @@ extension Requirement {
             }
             return verdictInARow(programs, run, isOptimized: isOptimized)
         }
-        return isOptimized ? verdictOfOneInterleaving(programs) : verdictOfEach(programs)
+        return verdictOfEach(programs)
     }
 
     static var optionsOfPrograms: Exploration.Options {
@@ -118,94 +118,49 @@ extension Requirement {
             explored: explored, of: isComplete ? .all : .first(explored), programs: programs.count)
     }
 
-    private func verdictOfOneInterleaving(_ programs: Programs) -> Verdict {
-        for number in 0..<programs.count {
-            Patience.begin(program: number)
-            let verdict = verdictOfOneInterleaving(Requirement.optionsOfPrograms) {
-                programs.describe(number, $0)
-            }
-            if case .fails(var failure) = verdict {
-                failure.program = number
-                return .fails(failure)
-            }
-        }
-        return .holds(explored: programs.count, of: .first(programs.count))
-    }
-
     /// How long a program may run before it is explored, to see whether it will end. The time
     /// decides nothing else: a program that is only slow passes.
-    private static let patience: Duration = .seconds(2)
+    private static let patience = DispatchTimeInterval.seconds(2)
 
+    /// Runs the programs one after another, on a thread of their own.
     private func verdictInARow(
         _ programs: Programs, _ run: @escaping (Int) -> Fault?, isOptimized: Bool
     ) -> Verdict {
-        let row = Row()
+        let current = Mutex(0)
+        let found = Mutex<Fault?>(nil)
+        let ended = DispatchSemaphore(value: 0)
         nonisolated(unsafe) let run = run
         let (first, count) = (programs.watched, programs.count)
         let thread = Thread {
             for number in first..<count {
                 Patience.begin(program: number)
-                row.begin(number)
-                if let fault = run(number) {
-                    row.end(fault)
-                    return
-                }
+                current.withLock { $0 = number }
+                guard let fault = run(number) else { continue }
+                found.withLock { $0 = fault }
+                break
             }
-            row.end(nil)
+            ended.signal()
         }
         thread.stackSize = 8 << 20
         thread.start()
+        var last = -1
         var suspicious: Set<Int> = []
-        while !row.waitForEnd(Requirement.patience) {
-            let number = row.current
-            guard row.isStuck, suspicious.insert(number).inserted else { continue }
+        while ended.wait(timeout: .now() + Requirement.patience) == .timedOut {
+            let number = current.withLock { $0 }
+            defer { last = number }
+            guard number == last, suspicious.insert(number).inserted else { continue }
             let alone = verdict(of: number, programs, isolated: false)
             if case .fails = alone { return alone }
         }
-        guard let fault = row.fault else {
+        guard let fault = found.withLock({ $0 }) else {
             return .holds(explored: nil, of: .all, programs: count)
         }
-        let number = row.current
-        if !isOptimized, case .fails(let alone) = verdict(of: number, programs, isolated: false),
-            alone.reason == fault.reason
-        {
-            return .fails(alone)
-        }
-        return .fails(Failure(reason: fault.reason, detail: fault.detail, program: number))
-    }
-
-    /// Programs that run one after another on a thread of their own.
-    private final class Row: Sendable {
-        private struct State {
-            var current = 0
-            var seen = -1
-            var fault: Fault?
-        }
-
-        private let state = Mutex(State())
-        private let ended = DispatchSemaphore(value: 0)
-
-        func begin(_ number: Int) { state.withLock { $0.current = number } }
-
-        func end(_ fault: Fault?) {
-            state.withLock { $0.fault = fault }
-            ended.signal()
-        }
-
-        func waitForEnd(_ time: Duration) -> Bool {
-            let nanoseconds = Int(time.components.seconds) * 1_000_000_000
-            return ended.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .success
-        }
-
-        var current: Int { state.withLock { $0.current } }
-        var fault: Fault? { state.withLock { $0.fault } }
-
-        /// Whether it is still at the same program as when this was last read.
-        var isStuck: Bool {
-            state.withLock { state in
-                defer { state.seen = state.current }
-                return state.seen == state.current
-            }
+        let number = current.withLock { $0 }
+        let failure = Failure(reason: fault.reason, detail: fault.detail, program: number)
+        if isOptimized { return .fails(failure) }
+        switch verdict(of: number, programs, isolated: false) {
+        case .fails(let alone): return .fails(alone.reason == fault.reason ? alone : failure)
+        case .holds: return .fails(failure.afterOthersOnly)
         }
     }
 

@@ -84,23 +84,15 @@ extension CodedValue: Hashable, CustomStringConvertible {
 
 /// Runs a program on an answer, and records what can be seen.
 final class PromiseRun<Value> {
-    fileprivate final class Box {
-        var handle: Handle<Value>?
-
-        init(_ handle: Handle<Value>? = nil) {
-            self.handle = handle
-        }
-    }
-
     private let program: PromiseProgram
     private let conversion: Conversion<Value>
     private let rules: PromiseRules
     private let counter: Counter
     private let record: (PromiseEvent) -> Void
     private var texts: Pending<String>?
-    private let roots: [Box]
     private var functions: [(resolve: (Int) -> Void, reject: (Int) -> Void)]
-    private var boxes: [Box] = []
+    /// By number: those that the program has made, and those that `then` has returned.
+    private var promises: [Handle<Value>?]
     private var calls: [Int]
     private let semaphores = (0..<2).map { _ in DispatchSemaphore(value: 0) }
     /// Called by each handler, and when what it has captured is freed.
@@ -173,19 +165,20 @@ final class PromiseRun<Value> {
             let (resolve, reject) = (pending.resolve, pending.reject)
             return ({ resolve(conversion.make($0)) }, { reject(conversion.error($0)) })
         }
-        roots = pending.map { Box($0.promise) }
-        boxes = program.handlers.map { _ in Box() }
+        promises = program.handlers.indices.map {
+            $0 < program.roots ? pending[$0].promise : nil
+        }
         calls = program.handlers.map { _ in 0 }
     }
 
-    var fields: [(title: String, value: String)] { roots[0].handle?.fields ?? [] }
-    var root: Handle<Value>? { roots[0].handle }
+    var fields: [(title: String, value: String)] { root?.fields ?? [] }
+    var root: Handle<Value>? { promises[0] }
     /// The result of the first promise; `nil` if the program has dropped it.
-    var final: PromiseProgram.Outcome?? { roots[0].handle.map { outcome(of: $0) } }
+    var final: PromiseProgram.Outcome?? { root.map { outcome(of: $0) } }
     /// The promises that `then` has returned.
-    var links: [Handle<Value>] { boxes.compactMap(\.handle) }
+    var links: [Handle<Value>] { promises.dropFirst(program.roots).compactMap(\.self) }
     var rootFunctions: (resolve: (Int) -> Void, reject: (Int) -> Void) { functions[0] }
-    var isSettled: Bool { roots.allSatisfy { $0.handle?.result != nil } }
+    var isSettled: Bool { promises.prefix(program.roots).allSatisfy { $0?.result != nil } }
 
     func runBefore() {
         for op in program.before { perform(op) }
@@ -205,25 +198,21 @@ final class PromiseRun<Value> {
         record(.call(-1))
     }
 
-    private func handle(_ promise: Int) -> Handle<Value>? {
-        promise < program.roots ? roots[promise].handle : boxes[promise].handle
-    }
-
     private func perform(_ op: PromiseProgram.Op) {
         switch op {
         case .then(let promise, let handler):
-            guard let called = handle(promise) else { return }
+            guard let called = promises[promise] else { return }
             let link = then(called, handler, Token(counter, promise, probe))
-            if keepsLinks || program.uses(handler) { boxes[handler].handle = link }
+            if keepsLinks || program.uses(handler) { promises[handler] = link }
         case .error(let promise, let handler):
             let token = Token(counter, promise, probe)
-            handle(promise)?.error { error in
+            promises[promise]?.error { error in
                 withExtendedLifetime(token) { self.call(handler, self.conversion.code(of: error)) }
             }
         case .resolve(let promise, let value): functions[promise].resolve(value)
         case .reject(let promise, let error): functions[promise].reject(error)
         case .read(let promise, let reader):
-            record(.reads(reader, handle(promise).flatMap(outcome)))
+            record(.reads(reader, promises[promise].flatMap(outcome)))
         case .drop:
             dropPromises()
             // Releases the function, resolve or reject, that the program does not call again.
@@ -272,13 +261,13 @@ final class PromiseRun<Value> {
             }
         case .text: return promise.then { "\(work($0))" }.then(back)
         case .failureForPromise: return flattening { throw error() }
-        case .promise(let other, asText: false): return flattening { self.handle(other)! }
+        case .promise(let other, asText: false): return flattening { self.promises[other]! }
         case .promise(_, asText: true): return flattening { self.texts!.promise }.then(back)
-        case .itself(asText: false): return flattening { self.boxes[handler].handle! }
+        case .itself(asText: false): return flattening { self.promises[handler]! }
         case .itself(asText: true):
-            let own = PromiseRun<String>.Box()
-            let text = flattening { own.handle! }
-            own.handle = text
+            var own: Handle<String>?
+            let text = flattening { own! }
+            own = text
             return text.then(back)
         }
     }
@@ -295,7 +284,7 @@ final class PromiseRun<Value> {
     }
 
     private func dropPromises() {
-        for box in roots + boxes { box.handle = nil }
+        for promise in promises.indices { promises[promise] = nil }
     }
 
     /// Drops the promises one by one, in the order of their numbers.
@@ -303,15 +292,13 @@ final class PromiseRun<Value> {
     /// - Returns: whether one is kept alive, or what its handlers have captured, although none that
     ///   is left leads to it.
     func keepsAlive() -> Bool {
-        let objects = boxes.indices.map { handle($0).map { Weak($0.object) } }
+        let objects = promises.map { $0.map { Weak($0.object) } }
         return objects.indices.contains { promise in
+            promises[promise] = nil
             if promise < program.roots {
-                roots[promise].handle = nil
                 functions[promise] = ({ _ in }, { _ in })
                 // A promise of texts stands for the second one.
                 if promise == 1 { texts = nil }
-            } else {
-                boxes[promise].handle = nil
             }
             let left = program.reached(from: Array(objects.indices.dropFirst(promise + 1)))
             return objects.indices.contains {
@@ -326,13 +313,12 @@ final class PromiseRun<Value> {
     ///
     /// - Returns: whether one is kept alive.
     func keepsSettled() -> Bool {
-        let all = roots + boxes
-        guard all.allSatisfy({ $0.handle.map { $0.result != nil } ?? true }) else { return false }
+        guard promises.allSatisfy({ $0.map { $0.result != nil } ?? true }) else { return false }
         functions = []
         texts = nil
-        return all.reversed().contains { box in
-            let object = box.handle.map { Weak($0.object) }
-            box.handle = nil
+        return promises.indices.reversed().contains { promise in
+            let object = promises[promise].map { Weak($0.object) }
+            promises[promise] = nil
             return object?.object != nil
         }
     }
