@@ -380,40 +380,33 @@ private struct Sale: Sendable {
 }
 
 /// Makes one sale after another, or during the payment of another, so each result is known.
-private final class Till: Sendable {
-    private struct State {
-        var free: Int
-        var paying = 0
-        var buyers = 0
-        /// The first fault.
-        var fault: Fault?
-    }
-
+///
+/// The tasks that sell take turns, so it needs no lock: see ``TakingTurns``.
+private final class Till: @unchecked Sendable {
     private let office: Office
     private let seats: Int
-    private let state: TakingTurns<State>
+    private var free: Int
+    private var paying = 0
+    private var buyers = 0
+    /// The first fault.
+    private(set) var fault: Fault?
 
     init(_ office: Office, _ seats: Int) {
         self.office = office
         self.seats = seats
-        state = TakingTurns(State(free: seats))
+        free = seats
     }
 
-    var fault: Fault? { state.access { $0.fault } }
-
     private var situation: String {
-        state.access { "with \($0.free) of \(seats) seats free and \($0.paying) being paid for" }
+        "with \(free) of \(seats) seats free and \(paying) being paid for"
     }
 
     func sell(_ sales: [Sale]) async {
         for sale in sales {
-            let (before, isFree) = (situation, state.access { $0.free > 0 })
-            let number = state.access {
-                $0.buyers += 1
-                return $0.buyers
-            }
-            let buyer = Buyer("buyer \(number)")
-            if isFree { move(free: -1, paying: 1) }
+            let (before, isFree) = (situation, free > 0)
+            buyers += 1
+            let buyer = Buyer("buyer \(buyers)")
+            if isFree { (free, paying) = (free - 1, paying + 1) }
             if sale.isCancelled {
                 let task = Task { await buy(buyer, sale) }
                 task.cancel()
@@ -421,30 +414,18 @@ private final class Till: Sendable {
             } else {
                 await buy(buyer, sale)
             }
-            if isFree { move(free: sale.error == nil ? 0 : 1, paying: -1) }
-            report(fault(of: buyer, sale, isFree, before))
+            if isFree { (free, paying) = (free + (sale.error == nil ? 0 : 1), paying - 1) }
+            fault = fault ?? self.fault(of: buyer, sale, isFree, before)
             if fault != nil { return }
-            let free = await office.freeSeats()
-            if free != state.access({ $0.free }) {
+            let read = await office.freeSeats()
+            if read != free {
                 let last = sale.error == nil ? "has left" : "has failed to pay"
-                report(
-                    Fault(
-                        "wrong count",
-                        "when \(buyer.name) \(last), \(situation), `freeSeats` is \(free)"))
+                fault = Fault(
+                    "wrong count",
+                    "when \(buyer.name) \(last), \(situation), `freeSeats` is \(read)")
                 return
             }
         }
-    }
-
-    private func move(free: Int, paying: Int) {
-        state.access {
-            $0.free += free
-            $0.paying += paying
-        }
-    }
-
-    private func report(_ fault: Fault?) {
-        state.access { $0.fault = $0.fault ?? fault }
     }
 
     private func buy(_ buyer: Buyer, _ sale: Sale) async {
@@ -545,52 +526,41 @@ private struct Gate: Sendable {
     }
 }
 
-/// A buyer of one seat, and what has happened to it. Recording adds no step to the scenario.
-private final class Buyer: Sendable {
-    private struct Record {
-        var (payments, paid) = (0, 0)
-        var hasSeat = false
-        var error: (any Error)?
-        var read: Int?
-    }
-
+/// A buyer of one seat, and what has happened to it. Recording adds no step to the scenario: see
+/// ``TakingTurns``.
+private final class Buyer: @unchecked Sendable {
     let name: String
-    private let record = TakingTurns(Record())
+    private(set) var payments = 0
+    private var paid = 0
+    private(set) var hasSeat = false
+    private(set) var error: (any Error)?
+    /// The number of free seats that it has read.
+    private(set) var read: Int?
     private let log = Scenario.Log<String>()
 
     init(_ name: String) {
         self.name = name
     }
 
-    var hasSeat: Bool { record.access { $0.hasSeat } }
-    var error: (any Error)? { record.access { $0.error } }
-    var payments: Int { record.access { $0.payments } }
-    var read: Int? { record.access { $0.read } }
-
-    /// Not inlined: in optimized code, a lock that is taken inside of an `async` function may be
-    /// released in the name of another thread.
-    @inline(never)
-    private func note(_ change: (inout Record) -> Void) { record.access { change(&$0) } }
-
     func buy(at office: Office, paying payment: @escaping Office.Payment = {}) async {
         do {
             let hasSeat = try await office.sell {
-                self.note { $0.payments += 1 }
+                self.payments += 1
                 self.log.append("pays", "\(self.name) pays")
                 try await payment()
-                self.note { $0.paid += 1 }
+                self.paid += 1
             }
-            note { $0.hasSeat = hasSeat }
+            self.hasSeat = hasSeat
             log.append("leaves", hasSeat ? "\(name) has a seat" : "\(name) is refused")
         } catch {
-            note { $0.error = error }
+            self.error = error
             log.append("fails", "\(name): \(error)")
         }
     }
 
     func readFreeSeats(at office: Office) async {
         let count = await office.freeSeats()
-        note { $0.read = count }
+        read = count
         log.append("reads", "\(name) reads \(count)")
     }
 
@@ -598,17 +568,17 @@ private final class Buyer: Sendable {
     /// than there are.
     static func fault(of buyers: [Buyer], seats: Int) -> Fault? {
         for buyer in buyers {
-            let (name, record) = (buyer.name, buyer.record.access { $0 })
-            if record.payments > 1 {
+            let name = buyer.name
+            if buyer.payments > 1 {
                 return Fault("pays twice", "\(name) is asked twice to pay for one seat")
             }
-            if record.hasSeat, record.paid == 0 {
+            if buyer.hasSeat, buyer.paid == 0 {
                 return Fault("not paid", "\(name) has a seat, and has not paid")
             }
-            if !record.hasSeat, record.paid > 0 {
+            if !buyer.hasSeat, buyer.paid > 0 {
                 return Fault("paid for nothing", "\(name) has paid, and has no seat")
             }
-            if !record.hasSeat, record.error == nil, record.payments > 0 {
+            if !buyer.hasSeat, buyer.error == nil, buyer.payments > 0 {
                 return Fault("no error", "the payment of \(name) fails, and `sell` returns `false`")
             }
         }
