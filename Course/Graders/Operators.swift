@@ -5,19 +5,14 @@ import Synchronization
 
 // Shared by the exercises on operators, 8 to 11.
 
-extension Requirement {
-    /// Small programs with one thread, on an answer to one of the exercises 8 to 10.
-    static func inSequence(
-        _ id: String, _ name: String, _ story: String, asking question: String,
-        _ programs: @escaping @Sendable () -> [SmallProgram<OperatorModel>]
-    ) -> Requirement {
-        .programs(id, name, story, asking: question) { (answer: AnyObject) in
-            .inSequence(programs(), watched: 80) {
-                OperatorSubject(answer, .numbers, promises: $0.promises)
-            }
-        }
-    }
+/// Runs the programs of exercises 8 to 10 on an answer, with numbers as values.
+func withNumbers(
+    _ answer: AnyObject
+) -> (SmallProgram<OperatorModel>) -> OperatorSubject<Int> {
+    { OperatorSubject(answer, .numbers, promises: $0.promises) }
+}
 
+extension Requirement {
     static func otherValues(_ id: String, _ calls: OperatorModel.Call...) -> Requirement {
         .programs(
             id, "one thread, other types of values",
@@ -34,26 +29,6 @@ extension Requirement {
                 programs(of: .texts), programs(of: .optionals), programs(of: .arrays),
                 programs(of: .nothing),
             ])
-        }
-    }
-
-    static func many(
-        _ id: String, _ name: String, _ story: String, asking question: String,
-        _ programs: @escaping @Sendable () -> [SmallProgram<OperatorModel>]
-    ) -> Requirement {
-        .programs(id, name, story, asking: question) { (answer: AnyObject) in
-            .unwatched(programs()) { OperatorSubject(answer, .numbers, promises: $0.promises) }
-        }
-    }
-
-    static func inThreads(
-        _ id: String, _ story: String, asking question: String,
-        _ programs: @escaping @Sendable () -> [SmallProgram<OperatorModel>]
-    ) -> Requirement {
-        .programs(
-            id, "two and three threads, small programs", story, asking: question
-        ) { (answer: AnyObject) in
-            .inThreads(programs()) { OperatorSubject(answer, .numbers, promises: $0.promises) }
         }
     }
 

@@ -28,7 +28,7 @@ extension Exercise {
         forbidden: Forbidden.sentAway + Forbidden.finished("retry")
             + Forbidden.clockOfTheTests,
         requirements: [
-            .inSequence(
+            .programs(
                 "E10.1", "one thread, small programs",
                 "Attempts are fulfilled or fail, at once, later, or by throwing, with and without "
                     + "delays, until one is fulfilled, the last one has failed, or an error is not "
@@ -39,7 +39,7 @@ extension Exercise {
                 asking:
                     "What is known after a failure, and which part of it decides whether, when and "
                     + "with which number the next attempt begins?"
-            ) { OperatorPrograms.retries },
+            ) { .inSequence(OperatorPrograms.retries, watched: 80, withNumbers($0)) },
             .otherValues("E10.2", .retry(oneAttempt), .retry(twoAttempts)),
             .unwatched(
                 "E10.3", "\(many) failures at once",
@@ -48,15 +48,15 @@ extension Exercise {
                     + "may not grow with the number of failures. (This test runs on a small stack.)",
                 asking: "When the second attempt begins, which calls have not returned yet?",
                 with: (any RetryAnswer).self, stack: 512 << 10, manyFailures),
-            .inThreads(
-                "E10.4",
+            .programs(
+                "E10.4", "two and three threads, small programs",
                 "One thread calls `withRetries`, or advances the clock, while another one settles "
                     + "the promise of an attempt. In every interleaving, each attempt begins once, "
                     + "as if the calls had been made one after another, and nothing is kept alive.",
                 asking:
                     "You read a promise and find it pending. What may be true of it in the next "
                     + "line, and which of your lines would notice?"
-            ) { OperatorPrograms.retriesInThreads },
+            ) { .inThreads(OperatorPrograms.retriesInThreads, withNumbers($0)) },
             .independence(
                 "E10.5", "two retries, two threads",
                 "Two threads each retry their own work, with their own clock. Neither may wait "

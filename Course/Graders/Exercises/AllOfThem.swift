@@ -21,7 +21,7 @@ extension Exercise {
             + "promises: All.swift.",
         forbidden: Forbidden.sentAway + Forbidden.finished("all", "allSettled", "follow"),
         requirements: [
-            .inSequence(
+            .programs(
                 "E08.1", "one thread, small programs",
                 "`whenAll` is called before, between and after the calls that settle its promises, "
                     + "with lists of up to three, also with the same promise in several places, or "
@@ -30,24 +30,24 @@ extension Exercise {
                     + "with the outcome that the task asks for.",
                 asking:
                     "A value arrives. How does your code know the place of its promise in the list?"
-            ) { OperatorPrograms.all },
+            ) { .inSequence(OperatorPrograms.all, watched: 80, withNumbers($0)) },
             .otherValues("E08.2", .all([0]), .all([0, 1]), .all([])),
-            .many(
+            .programs(
                 "E08.3", "a thousand promises",
                 "The aggregate waits for \(Bounds.squared) promises, which are fulfilled from the "
                     + "first, from the last, or before the call; or the last of them is rejected. "
                     + "As many aggregates wait for one promise.",
                 asking: "How far can your code count?"
-            ) { OperatorPrograms.manyOfAll },
-            .inThreads(
-                "E08.4",
+            ) { .unwatched(OperatorPrograms.manyOfAll, withNumbers($0)) },
+            .programs(
+                "E08.4", "two and three threads, small programs",
                 "Two or three threads settle promises and call `whenAll`. In every interleaving, "
                     + "each aggregate is settled once, with an outcome that the calls could have one "
                     + "after another.",
                 asking:
                     "What does the later thread assume about the earlier one? Which two of your "
                     + "steps must be one?"
-            ) { OperatorPrograms.allInThreads },
+            ) { .inThreads(OperatorPrograms.allInThreads, withNumbers($0)) },
             .independence(
                 "E08.5", "two lists, two threads",
                 "Two threads wait for their own list, and settle it. Neither may wait for the other.",

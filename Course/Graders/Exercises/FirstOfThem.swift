@@ -27,7 +27,7 @@ extension Exercise {
             + Forbidden.finished("CancellationSource", "CancellationToken")
             + Forbidden.clockOfTheTests,
         requirements: [
-            .inSequence(
+            .programs(
                 "E09.1", "one thread: winner",
                 "`winner` is called before, between and after the calls that settle its promises, "
                     + "also with the same promise in several places, twice, or with an empty list, "
@@ -38,8 +38,8 @@ extension Exercise {
                 asking:
                     "In which order does your code visit the promises, and what happens at the "
                     + "first that is settled, with a value or an error?"
-            ) { OperatorPrograms.races },
-            .inSequence(
+            ) { .inSequence(OperatorPrograms.races, watched: 80, withNumbers($0)) },
+            .programs(
                 "E09.2", "one thread: withTimeout",
                 "A promise settles before the call, a nanosecond before its time is up, or later; "
                     + "the limits are from zero to thousands of years, and one is negative. An "
@@ -47,14 +47,14 @@ extension Exercise {
                     + "outcome is settled, no alarm is left on the clock, and no handler on the "
                     + "promise.",
                 asking: "What does the clock call, when, and which line cancels that?"
-            ) { OperatorPrograms.limits },
+            ) { .inSequence(OperatorPrograms.limits, watched: 80, withNumbers($0)) },
             .otherValues("E09.3", .winner([0]), .limit(0, .seconds(1))),
-            .many(
+            .programs(
                 "E09.4", "thousands of promises",
                 "Of \(Bounds.many) promises, the last one in the list wins. None of the others has "
                     + "a handler left.",
                 asking: "Which of your lines limits how many there can be?"
-            ) { OperatorPrograms.manyOfRaces },
+            ) { .unwatched(OperatorPrograms.manyOfRaces, withNumbers($0)) },
             .programs(
                 "E09.5", "no cycle remains",
                 "No promise of a race ever settles, and nothing can settle it any more. When the "
@@ -68,8 +68,8 @@ extension Exercise {
                     OperatorSubject(answer, .numbers, promises: $0.promises, neverSettled: true)
                 }
             },
-            .inThreads(
-                "E09.6",
+            .programs(
+                "E09.6", "two and three threads, small programs",
                 "Two or three threads call `winner` and `withTimeout`, settle promises, and advance "
                     + "the clock. In every interleaving, each outcome is settled once, as if the "
                     + "calls had been made one after another, and leaves no alarm and no handler "
@@ -77,7 +77,7 @@ extension Exercise {
                 asking:
                     "The race may be over before you have finished setting it up. Which line cleans "
                     + "up what is created after that?"
-            ) { OperatorPrograms.racesInThreads },
+            ) { .inThreads(OperatorPrograms.racesInThreads, withNumbers($0)) },
             .independence(
                 "E09.7", "two races, two threads",
                 "Two threads each run their own race, and set a limit on their own clock. Neither "
