@@ -8,21 +8,6 @@ import Testing
 /// The processes that an answer starts end with it, and an interrupted grader leaves no files.
 @Suite("Cleanup after grading", .needsTheLabElsewhere)
 struct IsolationTests {
-    private final class Folder {
-        let url = FileManager.default.temporaryDirectory.appending(
-            path: "left-\(UUID().uuidString)")
-
-        init() throws {
-            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-        }
-
-        var names: [String] {
-            (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []
-        }
-
-        deinit { try? FileManager.default.removeItem(at: url) }
-    }
-
     #if os(Linux)
 
         /// What happens in folders.
@@ -64,7 +49,7 @@ struct IsolationTests {
             ("(sleep 1000 & sleep 1000) & kill -SEGV $$", .signal(SIGSEGV)),
         ])
     func grandchildren(script: String, ending: Child.Ending) throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         // Each process inherits one end of the pipe. Reading ends when all of them have ended.
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)
@@ -82,7 +67,7 @@ struct IsolationTests {
 
         @Test("a process that computes makes progress, however long it takes")
         func computing() throws {
-            let folder = try Folder()
+            let folder = try TemporaryFolder()
             let ended = Child.run(
                 URL(filePath: "/bin/sh"), ["-c", "ulimit -t 3; while :; do :; done"],
                 output: folder.url.appending(path: "printed"), atMost: .seconds(1))
@@ -91,7 +76,7 @@ struct IsolationTests {
 
         @Test("an interrupted grader removes its folder, and kills the answer")
         func interrupted() throws {
-            let folder = try Folder()
+            let folder = try TemporaryFolder()
             let right = try #require(AnswerFile.right.first { $0.path == "05/NSLock.swift" })
             let head = "    private func settle(_ outcome: Outcome) {\n"
             let answer = folder.url.appending(path: "Endless.swift")
@@ -131,7 +116,7 @@ struct IsolationTests {
 
     @Test("the next grader removes the folder of a grader that was killed")
     func killed() throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         let process = Process()
         process.executableURL = URL(filePath: "/bin/sh")
         process.arguments = ["-c", "exit 0"]
@@ -149,7 +134,7 @@ struct IsolationTests {
 
     @Test("the path of the temporary folder may need quoting in a shell")
     func quotedFolder() throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         let temporary = folder.url.appending(path: "it's a \"folder\"")
         try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: false)
         let right = try #require(AnswerFile.right.first { $0.path == "05/NSLock.swift" })

@@ -28,86 +28,47 @@ extension Trait where Self == ConditionTrait {
     }
 }
 
-@Suite("Exercise 1 · Be the scheduler", .needsTheLabElsewhere)
-struct Exercise01 {
-    @Test("your answer", .attempted(1))
-    func yourAnswer() throws { try grade(1) }
-}
+@Suite("Your answers", .needsTheLabElsewhere)
+struct WorkbookTests {
+    @Test("Exercise 1 · Be the scheduler", .attempted(1))
+    func Exercise01() throws { try grade(1) }
 
-@Suite("Exercise 2 · Keep both handlers", .needsTheLabElsewhere)
-struct Exercise02 {
-    @Test("your answer", .attempted(2))
-    func yourAnswer() throws { try grade(2) }
-}
+    @Test("Exercise 2 · Keep both handlers", .attempted(2))
+    func Exercise02() throws { try grade(2) }
 
-@Suite("Exercise 3 · Settle once", .needsTheLabElsewhere)
-struct Exercise03 {
-    @Test("your answer", .attempted(3))
-    func yourAnswer() throws { try grade(3) }
-}
+    @Test("Exercise 3 · Settle once", .attempted(3))
+    func Exercise03() throws { try grade(3) }
 
-@Suite("Exercise 4 · Flatten", .needsTheLabElsewhere)
-struct Exercise04 {
-    @Test("your answer", .attempted(4))
-    func yourAnswer() throws { try grade(4) }
-}
+    @Test("Exercise 4 · Flatten", .attempted(4))
+    func Exercise04() throws { try grade(4) }
 
-@Suite("Exercise 5 · Lock it", .needsTheLabElsewhere)
-struct Exercise05 {
-    @Test("your answer", .attempted(5))
-    func yourAnswer() throws { try grade(5) }
-}
+    @Test("Exercise 5 · Lock it", .attempted(5))
+    func Exercise05() throws { try grade(5) }
 
-@Suite("Exercise 6 · Do not call out under the lock", .needsTheLabElsewhere)
-struct Exercise06 {
-    @Test("your answer", .attempted(6))
-    func yourAnswer() throws { try grade(6) }
-}
+    @Test("Exercise 6 · Do not call out under the lock", .attempted(6))
+    func Exercise06() throws { try grade(6) }
 
-@Suite("Exercise 7 · Keep the order across a settle", .needsTheLabElsewhere)
-struct Exercise07 {
-    @Test("your answer", .attempted(7))
-    func yourAnswer() throws { try grade(7) }
-}
+    @Test("Exercise 7 · Keep the order across a settle", .attempted(7))
+    func Exercise07() throws { try grade(7) }
 
-@Suite("Exercise 8 · All of them", .needsTheLabElsewhere)
-struct Exercise08 {
-    @Test("your answer", .attempted(8))
-    func yourAnswer() throws { try grade(8) }
-}
+    @Test("Exercise 8 · All of them", .attempted(8))
+    func Exercise08() throws { try grade(8) }
 
-@Suite("Exercise 9 · The first of them", .needsTheLabElsewhere)
-struct Exercise09 {
-    @Test("your answer", .attempted(9))
-    func yourAnswer() throws { try grade(9) }
-}
+    @Test("Exercise 9 · The first of them", .attempted(9))
+    func Exercise09() throws { try grade(9) }
 
-@Suite("Exercise 10 · Again", .needsTheLabElsewhere)
-struct Exercise10 {
-    @Test("your answer", .attempted(10))
-    func yourAnswer() throws { try grade(10) }
-}
+    @Test("Exercise 10 · Again", .attempted(10))
+    func Exercise10() throws { try grade(10) }
 
-@Suite("Exercise 11 · Told to stop", .needsTheLabElsewhere)
-struct Exercise11 {
-    @Test("your answer", .attempted(11))
-    func yourAnswer() throws { try grade(11) }
-}
+    @Test("Exercise 11 · Told to stop", .attempted(11))
+    func Exercise11() throws { try grade(11) }
 
-@Suite("Exercise 12 · Find the bug", .needsTheLabElsewhere)
-struct Exercise12 {
-    @Test("your answer", .attempted(12))
-    func yourAnswer() throws { try grade(12) }
-}
+    @Test("Exercise 12 · Find the bug", .attempted(12))
+    func Exercise12() throws { try grade(12) }
 
-@Suite("Exercise 13 · Sell each seat once", .needsTheLabElsewhere)
-struct Exercise13 {
-    @Test("your answer", .attempted(13))
-    func yourAnswer() throws { try grade(13) }
-}
+    @Test("Exercise 13 · Sell each seat once", .attempted(13))
+    func Exercise13() throws { try grade(13) }
 
-@Suite("Exercise 14 · As weak as possible", .needsTheLabElsewhere)
-struct Exercise14 {
-    @Test("your answer", .attempted(14))
-    func yourAnswer() throws { try grade(14) }
+    @Test("Exercise 14 · As weak as possible", .attempted(14))
+    func Exercise14() throws { try grade(14) }
 }
