@@ -231,10 +231,12 @@ extension Failure {
             program: program)
     }
 
-    /// For a program that fails after others, and passes when it runs again without them.
+    /// For a program that fails after others, and passes when it runs again.
     var afterOthersOnly: Failure {
         var failure = self
-        failure.detail += ". Without the programs before it, it passes: something outlives them"
+        failure.detail +=
+            ". When it runs again by itself, it passes: something outlives the programs before it, "
+            + "or differs from run to run"
         return failure
     }
 

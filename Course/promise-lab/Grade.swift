@@ -174,7 +174,11 @@ struct GradeCommand {
 
     private func lines(of failure: Failure, _ requirement: Requirement?) -> [String] {
         let count = failure.failing.flatMap { failing in
-            failure.explored.map { ", in \(failing.grouped) of \($0.grouped) interleavings" }
+            failure.explored.map {
+                $0 == 1
+                    ? ", in the one interleaving"
+                    : ", in \(failing.grouped) of \($0.grouped) interleavings"
+            }
         }
         let name = requirement.map(GradeCommand.heading) ?? "it was ended"
         var lines = [

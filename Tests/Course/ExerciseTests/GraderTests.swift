@@ -302,15 +302,30 @@ struct GraderTests {
                 if fails { throw Fault("lost", "only once") }
             }
         }
-        let programs = Programs(count: 2, describe: describe)
-        nonisolated(unsafe) let body = Requirement.Body.programs(programs)
-        let requirement = Requirement(id: "E05.4", name: "", story: "", question: "") { _ in body }
-        guard case .fails(let failure) = requirement.run(on: NSObject()) else {
-            Issue.record("it holds")
-            return
-        }
+        let failure = try #require(whyItFails(Programs(count: 2, describe: describe)))
         #expect(failure.reason == "not deterministic")
         #expect(failure.program == 0)
+    }
+
+    @Test("of a program that fails, and passes by itself, that is said")
+    func failsAfterOthers() throws {
+        let runs = TakingTurns(0)
+        let programs = Programs(count: 2) { number in
+            Scenario.Log<Int>().append(number, "a note")
+            runs.access { $0 += 1 }
+            return runs.access { $0 } == 2 ? Fault("lost", "only once") : nil
+        }
+        let failure = try #require(whyItFails(programs))
+        #expect(failure.reason == "lost")
+        #expect(failure.program == 1)
+        #expect(failure.detail.contains("by itself, it passes"))
+    }
+
+    private func whyItFails(_ programs: Programs) -> Failure? {
+        nonisolated(unsafe) let body = Requirement.Body.programs(programs)
+        let requirement = Requirement(id: "E05.4", name: "", story: "", question: "") { _ in body }
+        if case .fails(let failure) = requirement.run(on: NSObject()) { return failure }
+        return nil
     }
 
     /// A class with a lock of the threads library in a property, which it passes with `&`.
