@@ -398,7 +398,7 @@ struct ClaimTests {
             ("README.md", "lists $words exercises"), ("README.zh.md", "列出$characters个练习"),
             ("Tutorial.md", "lists $words exercises"), ("Tutorial.zh.md", "列出$characters个练习"),
             ("Exercises/TEACHING.md", "$words exercises"),
-            ("Tests/Course/ExerciseTests/WorkbookTests.swift", "struct Exercise$digits {"),
+            ("Tests/Course/ExerciseTests/WorkbookTests.swift", "func Exercise$digits() throws"),
         ])
     func numberOfExercises(file: String, phrase: String) throws {
         let number = NSNumber(value: Exercise.all.count)
