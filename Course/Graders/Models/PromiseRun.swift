@@ -284,7 +284,12 @@ final class PromiseRun<Value> {
     }
 
     private func dropPromises() {
-        for promise in promises.indices { promises[promise] = nil }
+        for promise in promises.indices { drop(promise) }
+    }
+
+    /// Its end may call a handler, which may read the list.
+    private func drop(_ promise: Int) {
+        withExtendedLifetime(promises[promise]) { promises[promise] = nil }
     }
 
     /// Drops the promises one by one, in the order of their numbers.
@@ -294,7 +299,7 @@ final class PromiseRun<Value> {
     func keepsAlive() -> Bool {
         let objects = promises.map { $0.map { Weak($0.object) } }
         return objects.indices.contains { promise in
-            promises[promise] = nil
+            drop(promise)
             if promise < program.roots {
                 functions[promise] = ({ _ in }, { _ in })
                 // A promise of texts stands for the second one.
@@ -318,7 +323,7 @@ final class PromiseRun<Value> {
         texts = nil
         return promises.indices.reversed().contains { promise in
             let object = promises[promise].map { Weak($0.object) }
-            promises[promise] = nil
+            drop(promise)
             return object?.object != nil
         }
     }

@@ -30,6 +30,15 @@ struct TroubleTests {
         }
     }
 
+    @Test("an answer's file may have the name of one of the grader's")
+    func names() throws {
+        let answer = try AnswerFile.named("05/NSLock.swift")
+        let folder = try TemporaryFolder()
+        let file = try folder.write(answer.source, to: "Promise.swift")
+        let grade = Grader.here.grade(answer.exercise, file)
+        #expect(grade.rejection == "passed", "\(grade.explanation)")
+    }
+
     @Test("a compiler that cannot write its cache is not the fault of an answer")
     func cache() throws {
         try AnswerFile.named("05/NSLock.swift").withFile { file in

@@ -9,34 +9,26 @@ import Testing
 /// of it, and what they do then may depend on that.
 @Suite("Attempts against a loop", .needsTheLab)
 struct AttemptTests {
-    /// Waits for the lock, but not longer than until some time.
-    private struct PatientLock: Lock {
-        let lock = NSLock()
-        func fresh() -> Self { Self() }
-        func hold(_ body: () -> Void) { lock.withLock(body) }
-
-        func attempt() -> Bool {
-            guard lock.lock(before: Date() + 3600) else { return false }
-            lock.unlock()
-            return true
-        }
-    }
+    /// What a thread does in each round of its loop, and an attempt of another one, which releases
+    /// the lock again.
+    private typealias Use = (take: () -> Void, attempt: () -> Bool)
 
     /// One thread takes two locks in each round of a loop; another one attempts to take them in
     /// turn, until it succeeds.
     private static func attempts(
-        _ description: String, _ count: Int, _ lock: some Lock, timesOut: Bool = false
+        _ description: String, _ count: Int, timesOut: Bool = false,
+        _ make: @escaping @Sendable () -> Use
     ) -> KnownProgram {
         KnownProgram(
             "\(count) at \(description)", outcomes: Set((0...count).map(String.init)),
             options: .with { $0.timeOutsFireAtAnyTime = timesOut }
         ) { scenario in
-            let (first, second, seen) = (lock.fresh(), lock.fresh(), Seen())
+            let (first, second, seen) = (make(), make(), Seen())
             let isOver = Box(Atomic(false))
             scenario.thread("holder") {
                 while !isOver.value.load(ordering: .acquiring) {
-                    first.hold {}
-                    second.hold {}
+                    first.take()
+                    second.take()
                 }
             }
             scenario.thread("attempts") {
@@ -49,13 +41,35 @@ struct AttemptTests {
         }
     }
 
-    private static let programs = [1, 2, 6].flatMap {
+    private static func released(_ release: () -> Void) -> Bool {
+        release()
+        return true
+    }
+
+    private static let programs: [KnownProgram] = [1, 2, 6].flatMap { (count: Int) in
         [
-            attempts("an NSLock", $0, PlainLock()),
-            attempts("a `Mutex`", $0, SwiftMutex()),
-            attempts("a writer's lock", $0, WriterLock()),
-            attempts("a reader's lock", $0, WriterLock(holdsToRead: true)),
-            attempts("an NSLock, with a time limit", $0, PatientLock(), timesOut: true),
+            attempts("an NSLock", count) {
+                let lock = NSLock()
+                return ({ lock.withLock {} }, { lock.try() && released(lock.unlock) })
+            },
+            attempts("a `Mutex`", count) {
+                let mutex = Box(Mutex(()))
+                return (
+                    { mutex.value.withLock { _ in } },
+                    { mutex.value.withLockIfAvailable { _ in true } ?? false }
+                )
+            },
+            attempts("a reader's lock", count) {
+                let lock = ReadWriteLock()
+                return ({ lock.read {} }, { lock.tryToWrite() && released(lock.unlock) })
+            },
+            attempts("an NSLock, with a time limit", count, timesOut: true) {
+                let lock = NSLock()
+                return (
+                    { lock.withLock {} },
+                    { lock.lock(before: Date() + 3600) && released(lock.unlock) }
+                )
+            },
         ]
     }
 
@@ -68,15 +82,15 @@ struct AttemptTests {
         arguments: [true, false])
     func backsOff(yields: Bool) {
         let exploration = explore { scenario in
-            let (first, second, counter) = (PlainLock(), PlainLock(), Counter())
+            let (first, second, counter) = (NSLock(), NSLock(), Counter())
             for (name, one, other) in [("up", first, second), ("down", second, first)] {
                 scenario.thread(name) {
                     var isDone = false
                     while !isDone {
-                        one.hold {
-                            guard other.lock.try() else { return }
+                        one.withLock {
+                            guard other.try() else { return }
                             counter.value += 1
-                            other.lock.unlock()
+                            other.unlock()
                             isDone = true
                         }
                         if yields { sched_yield() }
