@@ -144,7 +144,7 @@ struct GradeCommand {
     static func verdict(of grade: Grade) -> Span {
         switch grade.result {
         case .passed: Span("solved", .success)
-        // Neither solved nor not: the answer behaves differently each time.
+        // It is not known whether it is solved: it behaves differently from run to run.
         case .failed(let failure) where failure.reason == Failure.notDeterministic:
             Span(failure.reason, .failure)
         case .failed: Span("not solved", .failure)

@@ -203,7 +203,7 @@ final class PromiseRun<Value> {
         case .then(let promise, let handler):
             guard let called = promises[promise] else { return }
             let link = then(called, handler, Token(counter, promise, probe))
-            if keepsLinks || program.uses(handler) { promises[handler] = link }
+            if keepsLinks || program.uses(handler) { set(handler, link) }
         case .error(let promise, let handler):
             let token = Token(counter, promise, probe)
             promises[promise]?.error { error in
@@ -287,9 +287,11 @@ final class PromiseRun<Value> {
         for promise in promises.indices { drop(promise) }
     }
 
-    /// Its end may call a handler, which may read the list.
-    private func drop(_ promise: Int) {
-        withExtendedLifetime(promises[promise]) { promises[promise] = nil }
+    private func drop(_ promise: Int) { set(promise, nil) }
+
+    /// The end of the one before may call a handler, which may read the list.
+    private func set(_ promise: Int, _ link: Handle<Value>?) {
+        withExtendedLifetime(promises[promise]) { promises[promise] = link }
     }
 
     /// Drops the promises one by one, in the order of their numbers.

@@ -10,9 +10,9 @@ void rl_look_for_spinning(thread *t, uintptr_t stack);
 bool rl_is_progress(const thread *t, uint8_t kind);
 /// Forgets the visits of a thread, so that it does not count as spinning.
 void rl_forget_visits(thread *t);
-/// The attempt of a thread fails. For those who have the lock in a loop, that is a change unless the
-/// thread is in a loop itself: it may do something else now, and fail there because of their next
-/// round.
+/// An attempt of a thread has failed, or a wait has timed out. For a thread that takes that lock in
+/// a loop this is a lasting change: its next round may cause another failure. Not if the attempting
+/// thread was here before in the same state: then it only repeats itself.
 void rl_attempt_fails(const thread *attempting);
 /// The thread has missed the release of a lock, which counts as a change of the lock.
 void rl_has_missed_release(thread *t);

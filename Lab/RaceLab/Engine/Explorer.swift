@@ -293,8 +293,8 @@ final class Explorer {
             count: Int(run.thread_count), tasks: run.tasks, queueThreads: run.queue_threads)
     }
 
-    /// Reads a schedule, which may name any number of threads. Without the names of those of the
-    /// scenario, it is set up for them, and what it makes is released unused.
+    /// Reads a schedule, which may name any number of threads. If `threads` is empty, the scenario is
+    /// set up to learn their names; what it makes is released unused.
     func read(
         _ schedule: String, _ threads: [String] = []
     ) throws(Exploration.ReplayError) -> Exploration.Schedule {

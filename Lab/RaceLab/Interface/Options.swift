@@ -32,8 +32,8 @@ extension Exploration {
         /// attempts can reach it.
         public var maximumSteps = 2_000
         /// Lets a wait with a time-out time out at any moment, and a loop that asks for the time
-        /// find that its deadline has passed. Otherwise a wait times out only when no thread can
-        /// continue, and so does the loop, unless it has slept until then.
+        /// find that its deadline has passed. Otherwise both happen only when no thread can continue;
+        /// to the loop also when it has slept for that long.
         public var timeOutsFireAtAnyTime = false
         /// Lets a signal wake any thread that waits for it. Otherwise it wakes the one that has
         /// waited longest. A replay needs the same option.

@@ -89,7 +89,7 @@ extension Exploration.Trace.Waiting {
     private static func cause(_ waiting: rl_waiting, _ run: rl_run) -> Cause {
         if waiting.spinning { return .change }
         switch rl_kind(UInt32(waiting.kind)) {
-        case RL_LOCK, RL_SHARED_LOCK:
+        case RL_LOCK, RL_TRY_LOCK, RL_SHARED_LOCK:
             return waiting.holder < 0 && waiting.in_line ? .turn : lock(waiting, run)
         case RL_WAIT: return .wakeUp
         case RL_ACQUIRE: return .semaphore

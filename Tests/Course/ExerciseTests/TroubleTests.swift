@@ -30,11 +30,12 @@ struct TroubleTests {
         }
     }
 
-    @Test("an answer's file may have the name of one of the grader's")
+    @Test("an answer may use the names of the grader's types, and those of its files")
     func names() throws {
         let answer = try AnswerFile.named("05/NSLock.swift")
+        let types = "protocol PromiseAnswer {}\nprotocol PromiseUnderTest {}\nclass Handle {}\n"
         let folder = try TemporaryFolder()
-        let file = try folder.write(answer.source, to: "Promise.swift")
+        let file = try folder.write(answer.source + types, to: "Promise.swift")
         let grade = Grader.here.grade(answer.exercise, file)
         #expect(grade.rejection == "passed", "\(grade.explanation)")
     }

@@ -71,11 +71,11 @@ struct SoundnessTests {
             Classic.lostUpdate, .storeBuffering, .ticketLockInTwoSteps, .petersonWithoutTurn,
             .threePhilosophers,
             Classic("two tasks on an actor", .fails(.deadlock), waitForActor),
-        ])
-    func isDeterministic(_ classic: Classic) throws {
+        ], [true, false])
+    func isDeterministic(_ classic: Classic, reduces: Bool) throws {
         var texts: Set<String> = []
         for _ in 0..<20 {
-            let exploration = classic.exploration()
+            let exploration = classic.exploration { $0.reduction = reduces }
             let trace = try exploration.counterexample()
             texts.insert(
                 exploration.text() + exploration.json + (trace.map { $0.table() + $0.json } ?? ""))

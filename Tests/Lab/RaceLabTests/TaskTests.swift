@@ -96,7 +96,9 @@ struct TaskTests {
     // MARK: Planted faults
 
     private static func failures(of example: TaskExample, _ faults: Int = 0) -> Int {
-        explored(example, reduction: false, faults: faults).findings.first?.count ?? 0
+        let exploration = explored(example, reduction: false, faults: faults)
+        #expect(exploration.inconclusive == nil, "\(exploration.text())")
+        return exploration.findings.first?.count ?? 0
     }
 
     @Test(
@@ -313,8 +315,7 @@ struct TaskTests {
         },
         KnownProgram(
             "a task that sleeps until a flag is set",
-            noVerdict: "\(place(6)) sleeps more often than there is room for, "
-                + "perhaps to wait for a change:"
+            noVerdict: "sleeps more often than there is room for, perhaps to wait for a change"
         ) { scenario in
             let flag = Box(Mutex(false))
             scenario.thread("setter") { flag.value.withLock { $0 = true } }
