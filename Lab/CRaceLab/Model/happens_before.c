@@ -8,7 +8,7 @@
 #include "State/shadow.h"
 
 void rl_join_times(uint32_t *into, const uint32_t *other) {
-    for (int i = 0; i < lab.thread_count; i++)
+    for (int i = 0; i < lab.run.thread_count; i++)
         if (other[i] > into[i]) into[i] = other[i];
 }
 
@@ -18,15 +18,15 @@ void rl_join_clock(vector_clock *into, const vector_clock *other) {
 }
 
 void rl_advance(thread *t) {
-    const int index = (int)(t - lab.threads);
+    const int index = (int)(t - lab.run.threads);
     if (!t->advanced_at) t->advanced_at = t->clock.at[index];
     t->clock.ordered[index] = ++t->clock.at[index];
 }
 
 void rl_tick(int index) {
-    thread *t = &lab.threads[index];
+    thread *t = &lab.run.threads[index];
     t->told = t->clock.at[index];
-    t->told_in = lab.step_count;
+    t->told_in = lab.run.step_count;
     rl_advance(t);
 }
 
@@ -35,8 +35,8 @@ void rl_tick(int index) {
 bool rl_knows(rl_moment moment) { return my_thread()->clock.at[moment.thread] >= moment.clock; }
 
 static void note_race(rl_race race) {
-    for (size_t i = 0; i < lab.race_count; i++) {
-        rl_race *known = &lab.races[i];
+    for (size_t i = 0; i < lab.run.race_count; i++) {
+        rl_race *known = &lab.run.races[i];
         bool same = known->first_pc == race.first_pc && known->second_pc == race.second_pc &&
                     known->first_thread == race.first_thread &&
                     known->second_thread == race.second_thread;
@@ -46,14 +46,14 @@ static void note_race(rl_race race) {
             return;
         }
     }
-    MAKE_ROOM(lab.races, lab.race_count, lab.race_capacity, 16);
-    lab.races[lab.race_count++] = race;
+    MAKE_ROOM(lab.run.races, lab.run.race_count, lab.run.race_capacity, 16);
+    lab.run.races[lab.run.race_count++] = race;
 }
 
 /// Whether everything that happens-before the present moment is also known to have happened; see
 /// `vector_clock`.
 static bool is_consistent(const vector_clock *clock) {
-    for (int i = 0; i < lab.thread_count; i++)
+    for (int i = 0; i < lab.run.thread_count; i++)
         if (clock->ordered[i] > clock->at[i]) return false;
     return true;
 }
@@ -87,7 +87,7 @@ void rl_check_access(plain_access a) {
         c->read_pc[index] = a.pc;
         return;
     }
-    for (int other = 0; other < lab.thread_count; other++) {
+    for (int other = 0; other < lab.run.thread_count; other++) {
         if (other == index || c->read_clock[other] <= t->clock.ordered[other]) continue;
         race.is_known = c->read_clock[other] <= t->clock.at[other];
         race.first_thread = (uint8_t)other;
@@ -108,12 +108,12 @@ enum { WORD = sizeof(uint64_t), MOST_WORDS = 1024 };
 
 /// Checks part of an access; what is known about it is kept for this key.
 static void check_part(uintptr_t key, plain_access a, bool is_part) {
-    const size_t count = lab.race_count;
+    const size_t count = lab.run.race_count;
     plain_access part = a;
     part.address = key;
     part.is_part = is_part;
     rl_check_access(part);
-    for (size_t i = count; i < lab.race_count; i++) lab.races[i].address = a.address;
+    for (size_t i = count; i < lab.run.race_count; i++) lab.run.races[i].address = a.address;
 }
 
 /// The key of the accesses to a whole word. At its first byte, smaller ones may begin, too.
@@ -122,9 +122,9 @@ static uintptr_t whole(uintptr_t address) {
 }
 
 static void check_word(uintptr_t word, plain_access a) {
-    const size_t races = lab.race_count;
+    const size_t races = lab.run.race_count;
     check_part(whole(word), a, word != a.address);
-    lab.race_count = races;
+    lab.run.race_count = races;
     check_part(word, a, word != a.address);
     const uint8_t bytes = rl_cell_at(whole(word))->bytes;
     for (uintptr_t at = word + 1; bytes && at < word + WORD; at++)
@@ -156,12 +156,13 @@ void rl_check_memory(plain_access a, size_t size) {
 }
 
 rl_unordered rl_find_unordered(plain_access access, size_t size) {
-    const size_t count = lab.race_count;
+    const size_t count = lab.run.race_count;
     rl_check_memory(access, size);
-    if (lab.race_count == count) return (rl_unordered){.exists = false};
-    rl_unordered found = {true, lab.races[count].first_pc, false};
-    for (size_t i = count; i < lab.race_count; i++) found.is_partial |= lab.races[i].is_partial;
-    lab.race_count = count;
+    if (lab.run.race_count == count) return (rl_unordered){.exists = false};
+    rl_unordered found = {true, lab.run.races[count].first_pc, false};
+    for (size_t i = count; i < lab.run.race_count; i++)
+        found.is_partial |= lab.run.races[i].is_partial;
+    lab.run.race_count = count;
     return found;
 }
 
@@ -180,19 +181,21 @@ typedef struct {
     uint32_t before;  // the number of the release before it, by another thread; 0: none
 } release;
 
-static release *release_list;
-static size_t release_count, release_capacity;
-static vector_clock *moments;
-static size_t moment_count, moment_capacity;
+static struct {
+    release *all;
+    size_t count, capacity;
+    vector_clock *moments;
+    size_t moment_count, moment_capacity;
+} releases;
 
-void rl_forget_releases(void) { release_count = moment_count = 0; }
+RL_OF_RUN(releases)
 
 /// The present moment of a thread. It stays the same until the thread makes its next step.
 static uint32_t moment_of(thread *t) {
     if (t->moment > 0 && t->moment_after == t->accesses) return t->moment - 1;
-    MAKE_ROOM(moments, moment_count, moment_capacity, 64);
-    moments[moment_count++] = t->clock;
-    t->moment = (uint32_t)moment_count;
+    MAKE_ROOM(releases.moments, releases.moment_count, releases.moment_capacity, 64);
+    releases.moments[releases.moment_count++] = t->clock;
+    t->moment = (uint32_t)releases.moment_count;
     t->moment_after = t->accesses;
     // What the thread accesses from now on comes after the release.
     rl_advance(t);
@@ -203,20 +206,20 @@ void rl_removes_reference(const void *object) {
     if (me->fate != STAYS) return;
     uint32_t *last = &rl_object_at(object)->last_release;
     const uint32_t moment = moment_of(my_thread());
-    if (*last > 0 && release_list[*last - 1].thread == me->thread) {
-        release_list[*last - 1].moment = moment;
+    if (*last > 0 && releases.all[*last - 1].thread == me->thread) {
+        releases.all[*last - 1].moment = moment;
         return;
     }
-    MAKE_ROOM(release_list, release_count, release_capacity, 256);
-    release_list[release_count++] = (release){(int8_t)me->thread, moment, *last};
-    *last = (uint32_t)release_count;
+    MAKE_ROOM(releases.all, releases.count, releases.capacity, 64);
+    releases.all[releases.count++] = (release){(int8_t)me->thread, moment, *last};
+    *last = (uint32_t)releases.count;
 }
 
 void rl_has_last_reference(const void *object) {
     if (me->fate != STAYS) return;
     thread *t = my_thread();
-    for (uint32_t at = rl_object_at(object)->last_release; at > 0; at = release_list[at - 1].before)
-        rl_join_clock(&t->clock, &moments[release_list[at - 1].moment]);
+    for (uint32_t at = rl_object_at(object)->last_release; at > 0; at = releases.all[at - 1].before)
+        rl_join_clock(&t->clock, &releases.moments[releases.all[at - 1].moment]);
     t->moment = 0;
 }
 

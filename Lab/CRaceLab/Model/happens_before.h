@@ -44,9 +44,6 @@ typedef struct {
 
 /// Whether a moment is known to the calling thread: it came before what the thread does now.
 bool rl_knows(rl_moment moment);
-
-/// Forgets the releases of the last run.
-void rl_forget_releases(void);
 /// The calling thread removes a reference to an object, but not the last one. That orders what it
 /// has done so far before what follows `rl_has_last_reference(object)`: the runtime counts down
 /// with release semantics, and a thread that finds itself to be the only owner acquires.

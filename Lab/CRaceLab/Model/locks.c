@@ -96,17 +96,17 @@ static void no_longer_holds(thread *t, uintptr_t address) {
 }
 
 void rl_release_lock(thread *t, uintptr_t address) {
-    int index = (int)(t - lab.threads);
+    int index = (int)(t - lab.run.threads);
     lock *l = rl_lock_at(address);
     if (l->owner == index && l->depth > 0) {
         l->depth--;
         return;
     }
-    lab.free_before = rl_free_for(address);
+    lab.run.free_before = rl_free_for(address);
     const bool is_readers = l->owner == NO_THREAD && has(l->sharers, index);
     if (l->owner != NO_THREAD) {
         // Some kinds of lock may be released by a thread other than the owner.
-        no_longer_holds(&lab.threads[l->owner], address);
+        no_longer_holds(&lab.run.threads[l->owner], address);
         l->owner = NO_THREAD;
         rl_note_release(t, l, false);
         if (!(lab.scenario->faults & RL_FAULT_NO_EDGE_FROM_UNLOCK)) l->released = t->clock;
@@ -145,7 +145,7 @@ bool rl_owns(const void *address) {
 bool rl_is_owned_below(const void *address) {
     const lock *l = rl_known_lock((uintptr_t)address);
     const int owner = l ? l->owner : NO_THREAD;
-    return owner != NO_THREAD && owner != me->thread && lab.threads[owner].on == me;
+    return owner != NO_THREAD && owner != me->thread && lab.run.threads[owner].on == me;
 }
 
 void rl_took_again(const void *address) {
@@ -156,7 +156,7 @@ void rl_took_again(const void *address) {
 static void note_held(held_lock held) {
     thread *t = my_thread();
     MAKE_ROOM(t->held, t->held_count, t->held_capacity, 16);
-    held.since = lab.step_count;
+    held.since = lab.run.step_count;
     t->held[t->held_count++] = held;
 }
 

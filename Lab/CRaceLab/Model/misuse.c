@@ -11,16 +11,18 @@
 
 #include <string.h>
 
-static rl_misuse *misuses;
-static size_t misuse_count, misuse_capacity;
+static struct {
+    rl_misuse *all;
+    size_t count, capacity;
+} misuses;
 
-void rl_forget_misuses(void) { misuse_count = 0; }
+RL_OF_RUN(misuses)
 
 void rl_add_misuse(rl_misuse misuse) {
-    for (size_t i = 0; i < misuse_count; i++)
-        if (memcmp(&misuses[i], &misuse, sizeof misuse) == 0) return;
-    MAKE_ROOM(misuses, misuse_count, misuse_capacity, 8);
-    misuses[misuse_count++] = misuse;
+    for (size_t i = 0; i < misuses.count; i++)
+        if (memcmp(&misuses.all[i], &misuse, sizeof misuse) == 0) return;
+    MAKE_ROOM(misuses.all, misuses.count, misuses.capacity, 8);
+    misuses.all[misuses.count++] = misuse;
 }
 
 rl_misuse rl_misuse_at(rl_misuse_kind kind, rl_place place) {
@@ -38,8 +40,8 @@ void rl_is_misused(rl_misuse_kind kind, rl_place place) {
 }
 
 const rl_misuse *rl_misuses(size_t *count) {
-    *count = misuse_count;
-    return misuses;
+    *count = misuses.count;
+    return misuses.all;
 }
 
 bool rl_is_held(const void *address) {

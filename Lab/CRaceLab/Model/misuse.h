@@ -5,7 +5,6 @@
 #include "State/state.h"
 
 void rl_is_misused(rl_misuse_kind kind, rl_place place);
-void rl_forget_misuses(void);
 /// The same in two steps, with details that the caller adds.
 rl_misuse rl_misuse_at(rl_misuse_kind kind, rl_place place);
 void rl_add_misuse(rl_misuse misuse);

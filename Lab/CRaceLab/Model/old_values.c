@@ -26,7 +26,7 @@ typedef struct {
     size_t reading_count, reading_capacity;
 } variable;
 
-#define NO_VARIABLE SIZE_MAX
+#define NO_VARIABLE 0  // they are numbered from 1
 
 /// An atomic operation or a fence, for the order of sequentially consistent operations. What
 /// happens before it is what `ordered` covers.
@@ -60,25 +60,19 @@ static struct {
     size_t mark_capacity;
 } memory;
 
-void rl_forget_stores(void) {
-    for (size_t i = 0; i < memory.variable_count; i++) {
-        variable *v = &memory.variables[i];
-        v->count = v->first = v->reading_count = 0;
-    }
-    memory.variable_count = memory.event_count = 0;
-    memory.has_sc = false;
-    for (int i = 0; i < RL_MAX_THREADS; i++) memory.recent[i] = (recent){.variable = NO_VARIABLE};
-}
+RL_OF_RUN(memory)
 
 // MARK: - Variables
 
 static size_t number_of_variable(const void *address) {
     cell *c = rl_cell_at((uintptr_t)address);
-    if (c->variable > 0) return c->variable - 1;
+    if (c->variable > 0) return c->variable;
     MAKE_ROOM(memory.variables, memory.variable_count, memory.variable_capacity, 16);
-    c->variable = ++memory.variable_count;
-    return c->variable - 1;
+    memory.variables[memory.variable_count++] = (variable){0};
+    return c->variable = memory.variable_count;
 }
+
+static variable *variable_with(size_t number) { return &memory.variables[number - 1]; }
 
 static bool are_equal(atomic_value a, atomic_value b) { return a.low == b.low && a.high == b.high; }
 
@@ -89,7 +83,7 @@ static void add_store(variable *v, store_record store) {
 
 /// A thread comes to a variable, or to a fence.
 static void come_to(const thread *t, size_t at) {
-    recent *r = &memory.recent[t - lab.threads];
+    recent *r = &memory.recent[t - lab.run.threads];
     if (at != NO_VARIABLE && r->variable == at && !t->advanced_at) return;
     memcpy(r->came_from, t->clock.ordered, sizeof r->came_from);
 }
@@ -99,7 +93,7 @@ void rl_meet_fence(void) { come_to(my_thread(), NO_VARIABLE); }
 void rl_meet_variable(const void *address, atomic_value now) {
     const size_t at = number_of_variable(address);
     come_to(my_thread(), at);
-    variable *v = &memory.variables[at];
+    variable *v = variable_with(at);
     if (v->count > 0 && are_equal(v->stores[v->count - 1].value, now)) return;
     // The value was not changed by an atomic operation in a step. From now on it counts as another
     // variable.
@@ -108,7 +102,7 @@ void rl_meet_variable(const void *address, atomic_value now) {
 }
 
 const store_record *rl_store(const void *address, uint32_t number) {
-    return &memory.variables[number_of_variable(address)].stores[number - 1];
+    return &variable_with(number_of_variable(address))->stores[number - 1];
 }
 
 void rl_will_read(const void *address, int order, const atomic_value *expected) {
@@ -139,7 +133,7 @@ static bool acquires(int order) { return order != __ATOMIC_RELAXED && order != _
 /// Notes in the last events of a thread, as `left_at`, that it goes to another variable or a fence,
 /// or has done something other than an atomic operation.
 static void go_to(thread *t, size_t at, uint32_t clock) {
-    recent *r = &memory.recent[t - lab.threads];
+    recent *r = &memory.recent[t - lab.run.threads];
     const bool stays = r->variable == at && at != NO_VARIABLE && !t->advanced_at;
     if (stays) return;
     for (size_t i = r->last_event; i > 0; i = memory.events[i - 1].previous) {
@@ -153,11 +147,11 @@ static void go_to(thread *t, size_t at, uint32_t clock) {
 }
 
 static uint32_t left_at(const event *e) {
-    return e->left_at ? e->left_at : lab.threads[e->thread].advanced_at;
+    return e->left_at ? e->left_at : lab.run.threads[e->thread].advanced_at;
 }
 
 static event event_of(const thread *t, size_t at, size_t position, int order) {
-    const int index = (int)(t - lab.threads);
+    const int index = (int)(t - lab.run.threads);
     event e = {.thread = (int8_t)index,
                .variable = at,
                .position = position,
@@ -176,7 +170,7 @@ static void push_event(event e) {
 }
 
 static void add_event(event e) {
-    go_to(&lab.threads[e.thread], e.variable, e.clock);
+    go_to(&lab.run.threads[e.thread], e.variable, e.clock);
     push_event(e);
     memory.recent[e.thread].last_event = memory.event_count;
     memory.has_sc |= e.is_sc;
@@ -244,7 +238,7 @@ static bool makes_cycle(event e) {
     push_event(e);
     if (memory.mark_capacity < memory.event_count) {
         memory.mark_capacity = 2 * memory.event_count;
-        memory.marks = rl_grown(memory.marks, 0, memory.mark_capacity, 1);
+        memory.marks = rl_grown_in_run(NULL, 0, memory.mark_capacity, 1);
     }
     memset(memory.marks, IS_NEW, memory.event_count);
     bool has_cycle = false;
@@ -259,7 +253,7 @@ static bool makes_cycle(event e) {
 /// Whether the next step of a thread can read the store with this index, which is not older than
 /// the oldest coherent one.
 static bool can_read(const thread *t, size_t index) {
-    const variable *v = &memory.variables[t->reads.variable];
+    const variable *v = variable_with(t->reads.variable);
     if (index + 1 == v->count) return true;
     if (t->reads.compares && are_equal(v->stores[index].value, t->reads.expected)) return false;
     event e = event_of(t, t->reads.variable, 2 * index + 1, t->reads.order);
@@ -268,24 +262,24 @@ static bool can_read(const thread *t, size_t index) {
 }
 
 bool rl_may_read(int index, uint32_t store) {
-    const thread *t = &lab.threads[index];
+    const thread *t = &lab.run.threads[index];
     if (!t->chooses_value) return false;
-    const variable *v = &memory.variables[t->reads.variable];
+    const variable *v = variable_with(t->reads.variable);
     return store <= v->count && store > oldest_coherent(v, t) && can_read(t, store - 1);
 }
 
 /// The oldest store to offer. A thread that repeats a loop in which it changes nothing reads the
 /// newest one: to read an old one again would repeat the loop once more.
 static size_t oldest_offered(int index, const variable *v) {
-    const thread *t = &lab.threads[index];
+    const thread *t = &lab.run.threads[index];
     if (t->repeats || rl_has_fault(RL_FAULT_NO_OLD_VALUES)) return v->count - 1;
     const size_t oldest = oldest_coherent(v, t);
-    return oldest < lab.slept[index] ? lab.slept[index] : oldest;
+    return oldest < lab.run.slept[index] ? lab.run.slept[index] : oldest;
 }
 
 uint32_t rl_nth_readable(int index, uint32_t nth) {
-    const thread *t = &lab.threads[index];
-    const variable *v = &memory.variables[t->reads.variable];
+    const thread *t = &lab.run.threads[index];
+    const variable *v = variable_with(t->reads.variable);
     size_t at = v->count - 1;
     for (; nth > 0; nth--) do
             at--;
@@ -294,9 +288,9 @@ uint32_t rl_nth_readable(int index, uint32_t nth) {
 }
 
 uint32_t rl_count_readable(int index) {
-    const thread *t = &lab.threads[index];
+    const thread *t = &lab.run.threads[index];
     if (!t->chooses_value) return 1;
-    const variable *v = &memory.variables[t->reads.variable];
+    const variable *v = variable_with(t->reads.variable);
     uint32_t count = 0;
     for (size_t i = v->count; i-- > oldest_offered(index, v);) count += can_read(t, i);
     return count;
@@ -305,14 +299,14 @@ uint32_t rl_count_readable(int index) {
 static void note_other_values(int index, const variable *v, size_t chosen) {
     const size_t oldest = oldest_offered(index, v);
     for (size_t i = v->count; i-- > oldest;)
-        if (i != chosen && can_read(&lab.threads[index], i))
+        if (i != chosen && can_read(&lab.run.threads[index], i))
             rl_note_other_value((uint32_t)index | (uint32_t)(i + 1) << RL_STORE_SHIFT);
 }
 
 void rl_choose_store(int index, uint32_t store, rl_step *step) {
-    thread *t = &lab.threads[index];
+    thread *t = &lab.run.threads[index];
     if (!t->chooses_value) return;
-    const variable *v = &memory.variables[t->reads.variable];
+    const variable *v = variable_with(t->reads.variable);
     const size_t newest = v->count - 1, chosen = store ? store - 1 : newest;
     t->reads.store = (uint32_t)chosen + 1;
     step->is_old = chosen < newest;
@@ -329,7 +323,7 @@ void rl_choose_store(int index, uint32_t store, rl_step *step) {
 
 void rl_note_load(const void *address, uint32_t store, int order) {
     const size_t at = number_of_variable(address);
-    variable *v = &memory.variables[at];
+    variable *v = variable_with(at);
     const thread *t = my_thread();
     MAKE_ROOM(v->readings, v->reading_count, v->reading_capacity, 16);
     v->readings[v->reading_count++] =
@@ -340,7 +334,7 @@ void rl_note_load(const void *address, uint32_t store, int order) {
 uint32_t rl_note_store(const void *address, atomic_value value, int order,
                        const vector_clock *released) {
     const size_t at = number_of_variable(address);
-    variable *v = &memory.variables[at];
+    variable *v = variable_with(at);
     const thread *t = my_thread();
     event e = event_of(t, at, 2 * v->count, order);
     add_store(v, (store_record){.value = value,
@@ -349,14 +343,14 @@ uint32_t rl_note_store(const void *address, atomic_value value, int order,
                                 .pc = t->pc,
                                 .released = *released});
     add_event(e);
-    lab.steps[lab.step_count - 1].stores = (uint32_t)v->count;
+    lab.steps[lab.run.step_count - 1].stores = (uint32_t)v->count;
     return (uint32_t)v->count;
 }
 
 void rl_note_fence(int order) { add_event(event_of(my_thread(), NO_VARIABLE, 0, order)); }
 
 void rl_note_other_step(int index) {
-    thread *t = &lab.threads[index];
+    thread *t = &lab.run.threads[index];
     go_to(t, NO_VARIABLE, t->clock.at[index]);
 }
 

@@ -19,9 +19,6 @@ typedef struct {
     vector_clock released;
 } store_record;
 
-/// Forgets the stores of the last run.
-void rl_forget_stores(void);
-
 /// Called before the point of an atomic operation of the calling thread, on a variable that has
 /// this value now.
 void rl_meet_variable(const void *address, atomic_value now);

@@ -1,5 +1,8 @@
 // An arena. A piece of memory has a size that is a power of two; a piece that is discarded is used
 // again for one of the same size. Large pieces come from the operating system one by one.
+//
+// What lasts as long as one run lies in chunks of its own, one piece after the other, and is
+// discarded as a whole.
 
 #include "Platform/memory.h"
 
@@ -119,6 +122,46 @@ void *rl_grown(void *old, size_t used, size_t wanted, size_t size) {
     if (old) memcpy(fresh, old, used * size);
     rl_discard(old);
     return fresh;
+}
+
+// MARK: - Memory of one run
+
+typedef struct chunk {
+    struct chunk *next;
+    size_t size;  // without this header
+} chunk;
+
+static struct {
+    chunk *first, *current;
+    size_t used;  // of the current chunk
+} of_run;
+
+void *rl_allocate_in_run(size_t size, const char *what) {
+    const size_t aligned = (size + 15) & ~(size_t)15;
+    while (!of_run.current || of_run.current->size - of_run.used < aligned) {
+        chunk **next = of_run.current ? &of_run.current->next : &of_run.first;
+        if (!*next) {
+            const size_t room = aligned > ARENA ? aligned : ARENA;
+            *next = rl_allocate(room + sizeof(chunk), what);
+            (*next)->size = room;
+        }
+        of_run.current = *next;
+        of_run.used = 0;
+    }
+    void *memory = (char *)(of_run.current + 1) + of_run.used;
+    of_run.used += aligned;
+    return memory;
+}
+
+void *rl_grown_in_run(const void *old, size_t used, size_t wanted, size_t size) {
+    void *fresh = rl_allocate_in_run(wanted * size, "a table of a run");
+    if (used > 0) memcpy(fresh, old, used * size);
+    return fresh;
+}
+
+void rl_discard_memory_of_run(void) {
+    of_run.current = of_run.first;
+    of_run.used = 0;
 }
 
 #endif

@@ -21,8 +21,23 @@ void rl_free_of_program(void *memory);
 void rl_lock_memory(void);
 void rl_unlock_memory(void);
 
-/// Makes room for one more element of a table.
-#define MAKE_ROOM(items, count, capacity, at_first)                        \
+/// Returns memory that is not zeroed, for as long as the current run lasts.
+void *rl_allocate_in_run(size_t size, const char *what);
+/// Returns room in such memory for `wanted` elements of this size, and copies the `used` elements of
+/// `old` there.
+void *rl_grown_in_run(const void *old, size_t used, size_t wanted, size_t size);
+/// Frees all such memory.
+void rl_discard_memory_of_run(void);
+
+/// Makes room for one more element of a table that lasts as long as the current run.
+#define MAKE_ROOM(items, count, capacity, at_first)                               \
+    do {                                                                          \
+        if ((count) < (capacity)) break;                                          \
+        (capacity) = (capacity) ? 2 * (capacity) : (at_first);                    \
+        (items) = rl_grown_in_run((items), (count), (capacity), sizeof *(items)); \
+    } while (0)
+/// The same for a table that lasts as long as the process.
+#define MAKE_LASTING_ROOM(items, count, capacity, at_first)                \
     do {                                                                   \
         if ((count) < (capacity)) break;                                   \
         (capacity) = (capacity) ? 2 * (capacity) : (at_first);             \

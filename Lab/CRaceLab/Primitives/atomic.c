@@ -71,7 +71,7 @@ static void read_store(thread *t, int order, rl_kind kind) {
     if (acquires(effective(order))) rl_join_times(t->clock.ordered, s->released.ordered);
     rl_note_load(address, t->reads.store, effective(order));
     if (t->repeats)
-        rl_did((int)(t - lab.threads), RL_ATOMIC_READ, t->address, false);
+        rl_did((int)(t - lab.run.threads), RL_ATOMIC_READ, t->address, false);
     else
         rl_did_read(kind, t->address, t->reads.store, hash_of(t->reads.expected));
 }
@@ -91,13 +91,13 @@ static uint32_t write_atomic(thread *t, int order, bool is_read_modify_write, bo
     rl_join_times(c->released.ordered, releases(effective(order)) ? t->clock.ordered : t->fenced);
     if (keeps)
         number = rl_note_store((const void *)t->address, t->writes, effective(order), &c->released);
-    rl_tick((int)(t - lab.threads));
+    rl_tick((int)(t - lab.run.threads));
     if (keeps) t->advanced_at = 0;
     return number;
 }
 
 static void wrote(thread *t, uint32_t store, bool changes) {
-    const int index = (int)(t - lab.threads);
+    const int index = (int)(t - lab.run.threads);
     rl_note_change(t->address, t->pc);
     if (store == 0) return rl_did(index, RL_ATOMIC_WRITE, t->address, changes);
     const uint64_t replaced = hash_of(rl_store((const void *)t->address, store - 1)->value);
@@ -170,10 +170,10 @@ void rl_atomic_point(const rl_operation *operation, const void *address, rl_plac
 /// follow at the same address.
 static bool keeps_stores(const void *address) {
     if (!lab.scenario->keeps_stores) return false;
-    for (int i = 0; i < lab.thread_count; i++) {
-        const worker *w = lab.threads[i].on;
-        if (lab.threads[i].finished) continue;
-        if (rl_is_in_frame(&lab.threads[i], (uintptr_t)address)) return false;
+    for (int i = 0; i < lab.run.thread_count; i++) {
+        const worker *w = lab.run.threads[i].on;
+        if (lab.run.threads[i].finished) continue;
+        if (rl_is_in_frame(&lab.run.threads[i], (uintptr_t)address)) return false;
         const uintptr_t end = w == me ? (uintptr_t)__builtin_frame_address(0)
                               : w     ? w->stack_end
                                       : 0;

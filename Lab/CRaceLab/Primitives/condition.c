@@ -30,12 +30,13 @@ typedef struct {
     rl_thread_set waiting;  // the threads that slept when it was sent
 } signal_sent;
 
-static signal_sent *signals;  // those that have not woken a thread yet
-static size_t signal_count, signal_capacity;
+/// Those that have not woken a thread yet.
+static struct {
+    signal_sent *all;
+    size_t count, capacity;
+} signals;
 
-static void forget_signals(void) { signal_count = 0; }
-
-RL_SERVICE(.run_begins = forget_signals)
+RL_OF_RUN(signals)
 
 /// The calling thread sleeps until it is woken. At its next point it takes back the lock that
 /// belongs to the condition.
@@ -44,38 +45,40 @@ static void fall_asleep(const void *condition) {
     RL_REQUIRE(t->kind == RL_WAIT, "a thread falls asleep without waiting");
     t->asleep = true;
     t->asleep_on = (uintptr_t)condition;
-    t->asleep_since = lab.step_count;
+    t->asleep_since = lab.run.step_count;
 }
 
 /// Whether the thread has been woken, or there is a signal that can wake it.
 static bool is_signalled(const thread *t) {
     if (!t->asleep) return true;
-    for (size_t k = 0; k < signal_count; k++) {
-        const signal_sent *s = &signals[k];
-        if (s->condition == t->asleep_on && has(s->waiting, (int)(t - lab.threads))) return true;
+    for (size_t k = 0; k < signals.count; k++) {
+        const signal_sent *s = &signals.all[k];
+        if (s->condition == t->asleep_on && has(s->waiting, (int)(t - lab.run.threads)))
+            return true;
     }
     return false;
 }
 
 static rl_thread_set sleepers_on(uintptr_t condition) {
     rl_thread_set set = 0;
-    for (int i = 0; i < lab.thread_count; i++) {
-        const thread *t = &lab.threads[i];
+    for (int i = 0; i < lab.run.thread_count; i++) {
+        const thread *t = &lab.run.threads[i];
         if (!t->finished && t->asleep && t->asleep_on == condition) set |= set_of(i);
     }
     return set;
 }
 
 static void remove_signal(size_t index) {
-    signal_count--;
-    memmove(&signals[index], &signals[index + 1], (signal_count - index) * sizeof *signals);
+    signals.count--;
+    memmove(&signals.all[index], &signals.all[index + 1],
+            (signals.count - index) * sizeof *signals.all);
 }
 
 /// Removes a thread that no longer sleeps from all signals. A signal without any other sleeper is
 /// lost.
 static void forget_signals_for(int index) {
-    for (size_t k = signal_count; k > 0; k--) {
-        signal_sent *s = &signals[k - 1];
+    for (size_t k = signals.count; k > 0; k--) {
+        signal_sent *s = &signals.all[k - 1];
         if (!has(s->waiting, index)) continue;
         s->waiting &= ~set_of(index);
         if (!s->waiting) remove_signal(k - 1);
@@ -86,9 +89,9 @@ static void forget_signals_for(int index) {
 static void wake_up(thread *t) {
     const bool uses_signal = !t->timed_out && !t->is_spurious;
     t->asleep = t->is_spurious = false;
-    const int index = (int)(t - lab.threads);
-    for (size_t k = 0; uses_signal && k < signal_count; k++) {
-        if (!has(signals[k].waiting, index)) continue;
+    const int index = (int)(t - lab.run.threads);
+    for (size_t k = 0; uses_signal && k < signals.count; k++) {
+        if (!has(signals.all[k].waiting, index)) continue;
         remove_signal(k);
         break;
     }
@@ -97,7 +100,7 @@ static void wake_up(thread *t) {
 
 static void wake(int index) {
     rl_note_order(index);
-    thread *t = &lab.threads[index];
+    thread *t = &lab.run.threads[index];
     t->asleep = false;
     forget_signals_for(index);
     // Its wait is over, so it waits for its lock without a time-out.
@@ -105,22 +108,22 @@ static void wake(int index) {
     // A wake-up is a message to the thread: what it does next is not spinning, and running it is no
     // longer redundant.
     rl_forget_visits(t);
-    lab.sleeping &= ~set_of(index);
+    lab.run.sleeping &= ~set_of(index);
 }
 
 /// Sends a signal that wakes the first of the sleeping threads to run.
 static void signal_any(uintptr_t condition) {
     const rl_thread_set asleep = sleepers_on(condition);
     size_t sent = 0;
-    for (size_t k = 0; k < signal_count; k++) sent += signals[k].condition == condition;
+    for (size_t k = 0; k < signals.count; k++) sent += signals.all[k].condition == condition;
     if ((size_t)__builtin_popcount(asleep) <= sent) return;
-    MAKE_ROOM(signals, signal_count, signal_capacity, 8);
-    signals[signal_count++] = (signal_sent){condition, asleep};
-    for (int i = 0; i < lab.thread_count; i++) {
+    MAKE_ROOM(signals.all, signals.count, signals.capacity, 8);
+    signals.all[signals.count++] = (signal_sent){condition, asleep};
+    for (int i = 0; i < lab.run.thread_count; i++) {
         if (!has(asleep, i)) continue;
         rl_note_order(i);
-        rl_forget_visits(&lab.threads[i]);
-        lab.sleeping &= ~set_of(i);
+        rl_forget_visits(&lab.run.threads[i]);
+        lab.run.sleeping &= ~set_of(i);
     }
     rl_forget_visits(my_thread());
 }
@@ -130,13 +133,13 @@ static void signal_any(uintptr_t condition) {
 static void wake_sleepers(const void *condition, bool everybody) {
     if (!everybody && rl_gives(RL_LIBERTY_ANY_WAITER)) return signal_any((uintptr_t)condition);
     thread *first = NULL;
-    for (int i = 0; i < lab.thread_count; i++) {
-        thread *t = &lab.threads[i];
+    for (int i = 0; i < lab.run.thread_count; i++) {
+        thread *t = &lab.run.threads[i];
         if (t->finished || !t->asleep || t->asleep_on != (uintptr_t)condition) continue;
         if (everybody) wake(i);
         if (!first || t->asleep_since < first->asleep_since) first = t;
     }
-    if (first && !everybody) wake((int)(first - lab.threads));
+    if (first && !everybody) wake((int)(first - lab.run.threads));
     // A thread that has woken another has made progress; a signal without a sleeper has no effect.
     if (first) rl_forget_visits(my_thread());
 }

@@ -22,7 +22,7 @@ void rl_resumes_task(const void *task, rl_place place) {
     t->is_resuming = false;
     const int index = rl_task_at(task);
     if (index == NO_THREAD) return;
-    thread *resumed = &lab.threads[index];
+    thread *resumed = &lab.run.threads[index];
     rl_forget_visits(resumed);
     if (resumed->continuation == IS_PENDING) resumed->continuation = IS_RESUMED;
     if (!t->is_of_runtime) lab.steps[t->last_step].resumes = (int8_t)index;
@@ -55,8 +55,8 @@ static void begins_continuation(const void *task) {
 
 /// Returns the task with this address that has begun a continuation. The task may have ended since.
 static thread *task_with_continuation(const void *task) {
-    for (int i = lab.thread_count - 1; i >= 0; i--) {
-        thread *t = &lab.threads[i];
+    for (int i = lab.run.thread_count - 1; i >= 0; i--) {
+        thread *t = &lab.run.threads[i];
         if (t->is_task && t->task == (uintptr_t)task && t->continuation != NO_CONTINUATION)
             return t;
     }
@@ -67,8 +67,8 @@ static thread *task_with_continuation(const void *task) {
 /// yet that the task has begun another continuation, it holds an earlier one, which has been
 /// resumed. It could hold the new one only through a data race.
 static bool means_resumed_continuation(const thread *task) {
-    const uint32_t known = my_thread()->clock.at[task - lab.threads];
-    const bool is_earlier = known < task->continuation_began && lab.race_count == 0;
+    const uint32_t known = my_thread()->clock.at[task - lab.run.threads];
+    const bool is_earlier = known < task->continuation_began && lab.run.race_count == 0;
     return task->continuation == IS_RESUMED || is_earlier;
 }
 

@@ -57,7 +57,7 @@ NAMED(ENVIRONMENT, SWIFT_FUNCTION void *rl_environment(SWIFT_SELF void *info)) {
 // MARK: - What other threads use without a call
 
 static void change_for_others(const char *what, rl_place place) {
-    if (!rl_uses_outer_state() || lab.thread_count < 2) return;
+    if (!rl_uses_outer_state() || lab.run.thread_count < 2) return;
     rl_library_between(&place);
     rl_meet_outside(what, rl_place_in_source(place));
 }

@@ -37,12 +37,12 @@ static bool look_up(int folder, const char *path, int flags, struct statx *found
 
 /// The files and folders that this run has made. The system reuses the number of a file that was
 /// removed.
-static uint64_t made_files[256];
-static uint32_t made_count;
+static struct {
+    uint64_t numbers[256];
+    uint32_t count;
+} made_files;
 
-static void forget_made(void) { made_count = 0; }
-
-RL_SERVICE(.run_begins = forget_made)
+RL_OF_RUN(made_files)
 
 static uint64_t number_of(const struct statx *s) {
     const uint64_t device = (uint64_t)s->stx_dev_major << 32 | s->stx_dev_minor;
@@ -50,22 +50,23 @@ static uint64_t number_of(const struct statx *s) {
 }
 
 static void add_made(const struct statx *s) {
-    const uint32_t room = sizeof made_files / sizeof *made_files;
-    made_files[made_count++ % room] = number_of(s);
+    const uint32_t room = sizeof made_files.numbers / sizeof *made_files.numbers;
+    made_files.numbers[made_files.count++ % room] = number_of(s);
 }
 
 static uint64_t key_of(const struct statx *s, int kind) {
     const uint64_t number = number_of(s);
-    const uint32_t room = sizeof made_files / sizeof *made_files;
+    const uint32_t room = sizeof made_files.numbers / sizeof *made_files.numbers;
     uint64_t times = 0;
-    for (uint32_t i = 0; i < made_count && i < room; i++) times += made_files[i] == number;
+    for (uint32_t i = 0; i < made_files.count && i < room; i++)
+        times += made_files.numbers[i] == number;
     return rl_key(rl_key(number, (uint64_t)kind), times);
 }
 
 /// Changes of a set, such as the names in a folder, commute with each other, but not with a read.
 static void use_set(uint64_t key, bool reads, rl_place place) {
     if (reads) return use(rl_key(key, (uint64_t)me->thread), RL_CHANGES, place);
-    for (int i = 0; i < lab.thread_count; i++)
+    for (int i = 0; i < lab.run.thread_count; i++)
         if (i != me->thread) use(rl_key(key, (uint64_t)i), RL_LOOKS, place);
 }
 

@@ -65,18 +65,18 @@ typedef struct notification {
     struct notification *next;
     dispatch_object group;
     item *item;
-    uint64_t run;
 } notification;
 
 static notification *notifications;
 
-/// Removes and returns the notifications of a group in registration order. If the group is NULL,
-/// removes those that other runs left behind.
+RL_OF_RUN(notifications)
+
+/// Removes and returns the notifications of a group in registration order.
 static notification *take_notifications(dispatch_object group) {
     notification *taken = NULL, **end = &taken, **at = &notifications;
     while (*at) {
         notification *n = *at;
-        if (group ? n->group != group : n->run == lab.run) {
+        if (n->group != group) {
             at = &n->next;
             continue;
         }
@@ -89,20 +89,17 @@ static notification *take_notifications(dispatch_object group) {
 }
 
 static void forget_notifications(void) {
-    for (notification *n = take_notifications(NULL), *next; n; n = next) {
-        next = n->next;
-        rl_discard_item(n->item);
-        rl_discard(n);
-    }
+    for (notification *n = notifications; n; n = n->next) rl_discard_item(n->item);
+    notifications = NULL;
 }
 
-RL_SERVICE(.code_has_ended = forget_notifications)
+RL_SERVICE(.run_is_over = forget_notifications)
 
 static void register_notification(dispatch_object group, item *i) {
     notification **end = &notifications;
     while (*end) end = &(*end)->next;
-    *end = rl_allocate(sizeof **end, "a notification");
-    **end = (notification){.group = group, .item = i, .run = lab.run};
+    *end = rl_allocate_in_run(sizeof **end, "a notification");
+    **end = (notification){.group = group, .item = i};
 }
 
 /// Sends the work of a notification whose group has finished.
@@ -142,11 +139,7 @@ static void leave_group(dispatch_object group, rl_place place) {
     if (rl_unfinished(group) != 0) return;
     notification *taken = take_notifications(group);
     for (notification *n = taken; n; n = n->next) rl_pass_on(n->item, group);
-    for (notification *n = taken, *next; n; n = next) {
-        next = n->next;
-        send_after(n->item, place);
-        rl_discard(n);
-    }
+    for (notification *n = taken; n; n = n->next) send_after(n->item, place);
 }
 
 void dispatch_group_enter(dispatch_object group) {

@@ -35,7 +35,7 @@ extern void *__libc_memalign(size_t alignment, size_t size);
 static void *allocated(void *memory, size_t size) {
     if (rl_active)
         rl_allocated(memory, size);
-    else if (memory && rl_is_between_runs_here() && lab.is_setting_up)
+    else if (memory && rl_is_between_runs_here() && lab.run.is_setting_up)
         rl_allocated_in_set_up(memory, size);
     return memory;
 }

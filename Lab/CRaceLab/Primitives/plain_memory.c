@@ -35,7 +35,7 @@
 #include <string.h>
 
 static void check_access(thread *t) {
-    rl_check_access((plain_access){t->kind, t->address, t->pc, lab.step_count - 1});
+    rl_check_access((plain_access){t->kind, t->address, t->pc, lab.run.step_count - 1});
 }
 
 const rl_operation rl_read = {.kind = RL_READ, .carry_out = check_access};
@@ -139,10 +139,10 @@ static void access_later(thread *t, open_access *o, rl_kind kind, rl_place place
 
 /// The thread whose stack contains the address, other than the calling one; or NO_THREAD.
 static int owner_of_stack(uintptr_t address) {
-    for (int i = 0; i < lab.thread_count; i++) {
-        const worker *w = lab.threads[i].on;
-        if (lab.threads[i].finished || i == me->thread) continue;
-        if (rl_is_in_frame(&lab.threads[i], address)) return i;
+    for (int i = 0; i < lab.run.thread_count; i++) {
+        const worker *w = lab.run.threads[i].on;
+        if (lab.run.threads[i].finished || i == me->thread) continue;
+        if (rl_is_in_frame(&lab.run.threads[i], address)) return i;
         if (!w || w == me || w->thread != i) continue;
         if (address >= w->stack_end && address < w->stack_base) return i;
     }
@@ -150,7 +150,7 @@ static int owner_of_stack(uintptr_t address) {
 }
 
 void rl_note_change(uintptr_t address, uintptr_t pc) {
-    if (!lab.is_first_run || rl_is_in_runtime(address)) return;
+    if (!lab.run.is_first || rl_is_in_runtime(address)) return;
     // What the set-up changes, perhaps a counter, is less likely to make a difference.
     if (lab.summary.older_change && !lab.summary.is_change_of_set_up) return;
     const bool is_own_stack =
@@ -159,12 +159,12 @@ void rl_note_change(uintptr_t address, uintptr_t pc) {
         return;
     if (rl_is_compilers_own(pc) || rl_is_in_lab(pc)) return;
     lab.summary.older_change = pc;
-    lab.summary.is_change_of_set_up = lab.is_setting_up;
+    lab.summary.is_change_of_set_up = lab.run.is_setting_up;
 }
 
 static bool have_others_begun(void) {
-    for (int i = 0; i < lab.thread_count; i++)
-        if (i != me->thread && lab.threads[i].open_count > 0) return true;
+    for (int i = 0; i < lab.run.thread_count; i++)
+        if (i != me->thread && lab.run.threads[i].open_count > 0) return true;
     return false;
 }
 
@@ -172,9 +172,9 @@ static bool have_others_begun(void) {
 /// Next to globals there are also variables of the compiler.
 static bool is_open_elsewhere(uintptr_t address, const open_access *own, rl_place place) {
     const bool in_globals = !rl_is_compilers_own(place.pc);
-    for (int i = 0; i < lab.thread_count; i++) {
+    for (int i = 0; i < lab.run.thread_count; i++) {
         if (i == me->thread) continue;
-        const open_access *o = open_access_at(&lab.threads[i], address, in_globals);
+        const open_access *o = open_access_at(&lab.run.threads[i], address, in_globals);
         if (o && (!own || o->address > own->address)) return true;
     }
     return false;
@@ -290,15 +290,15 @@ void swift_beginAccess(void *address, void *buffer, uintptr_t flags, void *pc) {
     if (!rl_active) {
         heard++;
         if (rl_is_observing) rl_touch(address);
-        if (flags & 1 && rl_is_between_runs_here() && lab.is_setting_up)
+        if (flags & 1 && rl_is_between_runs_here() && lab.run.is_setting_up)
             rl_note_change((uintptr_t)address, place.pc);
     } else if (rl_is_under_test(place.pc) && rl_sees(RL_ACCESSES, place) &&
                !rl_is_access_to_lock(place.pc)) {
         const bool modifies = flags & 1;
         if (modifies) rl_note_change((uintptr_t)address, place.pc);
-        const size_t races = lab.race_count;
+        const size_t races = lab.run.race_count;
         rl_point(modifies ? &rl_modify : &rl_read, address, rl_place_in_source(place));
-        if (lab.race_count > races) doubt_race(place);
+        if (lab.run.race_count > races) doubt_race(place);
         rl_meet_announced(modifies ? RL_MODIFY : RL_READ, (uintptr_t)address, place);
         rl_clean_stack();
         if (flags & IS_TRACKED && rl_sees(RL_LASTING_ACCESSES, place))

@@ -21,8 +21,8 @@ static uint8_t priority_of(uintptr_t task) {
 }
 
 static bool differs_from_others(const thread *task) {
-    for (int i = 0; i < lab.thread_count; i++) {
-        const thread *other = &lab.threads[i];
+    for (int i = 0; i < lab.run.thread_count; i++) {
+        const thread *other = &lab.run.threads[i];
         if (other->is_task && other->task && other->priority != task->priority) return true;
     }
     return false;
@@ -33,7 +33,7 @@ void rl_note_priority(thread *task) {
     if (lab.scenario->has_priorities || !lab.scenario->reduce || lab.scenario->schedule) return;
     if (!differs_from_others(task)) return;
     lab.summary.has_priorities = true;
-    lab.has_more_steps = true;
+    lab.run.has_more_steps = true;
 }
 
 void rl_leaves_actor(uintptr_t actor) {

@@ -133,8 +133,8 @@ static void leave_line(const void *queue, const void *work) {
     uint32_t at = 0;
     while (at < l->line_count && l->line[at].work != work) at++;
     if (at == l->line_count) return;
-    l->left_line[me->thread] = lab.step_count;
-    if (l->line[at].exclusive) l->exclusive_left_line = lab.step_count;
+    l->left_line[me->thread] = lab.run.step_count;
+    if (l->line[at].exclusive) l->exclusive_left_line = lab.run.step_count;
     l->line_count--;
     memmove(&l->line[at], &l->line[at + 1], (l->line_count - at) * sizeof *l->line);
 }
@@ -162,7 +162,7 @@ static void follow_line(thread *t, bool exclusive) {
     const lock *l = t->waits_for;
     if (!t->comes_for) return;
     if (l->exclusive_left_line > 0) rl_note_wait(l->exclusive_left_line - 1);
-    for (int i = 0; exclusive && i < lab.thread_count; i++)
+    for (int i = 0; exclusive && i < lab.run.thread_count; i++)
         if (l->left_line[i] > l->exclusive_left_line) rl_note_wait(l->left_line[i] - 1);
 }
 

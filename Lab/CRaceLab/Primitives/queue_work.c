@@ -28,7 +28,7 @@ extern void *_Block_copy(const void *block);
 extern void _Block_release(const void *block);
 
 item *rl_make_item(dispatch_object queue, call c, rl_place place) {
-    item *i = rl_allocate(sizeof *i, "work for a queue");
+    item *i = rl_allocate_in_run(sizeof *i, "work for a queue");
     *i = (item){.queue = queue, .call = c, .pc = place.pc};
     dispatch_retain(queue);
     return i;
@@ -47,7 +47,6 @@ void rl_discard_item(item *i) {
     if (i->is_block) REAL(_Block_release)(i->call.context);
     if (i->group) dispatch_release(i->group);
     dispatch_release(i->queue);
-    rl_discard_after_run(i);
 }
 
 /// Runs the work and frees what it has captured, on the queue and before other threads can see that
@@ -71,32 +70,35 @@ static void do_work(void *context) {
 // While a scenario is set up and while a run is judged, the thread that sends work to a queue also
 // runs it: when it waits for something, or when the set-up or judgment has ended.
 
-static item *first_waiting, *last_waiting;
-
 /// A queue whose work is running further down the stack.
 typedef struct busy_queue {
     dispatch_object queue;
     const struct busy_queue *outer;
 } busy_queue;
 
-static const busy_queue *busy_queues;
+static struct {
+    item *first, *last;
+    const busy_queue *busy;
+} waiting;
+
+RL_OF_RUN(waiting)
 
 static bool is_busy(dispatch_object queue) {
-    for (const busy_queue *b = busy_queues; b; b = b->outer)
+    for (const busy_queue *b = waiting.busy; b; b = b->outer)
         if (b->queue == queue) return rl_kind_of_queue(queue) != GLOBAL;
     return false;
 }
 
 static void wait_for_end_of_set_up(item *i) {
-    if (last_waiting)
-        last_waiting->next = i;
+    if (waiting.last)
+        waiting.last->next = i;
     else
-        first_waiting = i;
-    last_waiting = i;
+        waiting.first = i;
+    waiting.last = i;
 }
 
 static item *take_waiting_item(void) {
-    item *before = NULL, *i = first_waiting;
+    item *before = NULL, *i = waiting.first;
     while (i && is_busy(i->queue)) {
         before = i;
         i = i->next;
@@ -105,8 +107,8 @@ static item *take_waiting_item(void) {
     if (before)
         before->next = i->next;
     else
-        first_waiting = i->next;
-    if (last_waiting == i) last_waiting = before;
+        waiting.first = i->next;
+    if (waiting.last == i) waiting.last = before;
     return i;
 }
 
@@ -114,11 +116,11 @@ bool rl_do_waiting_work(void) {
     RL_REQUIRE(rl_is_between_runs_here(), "a run goes on");
     item *i = take_waiting_item();
     if (!i) return false;
-    const busy_queue here = {i->queue, busy_queues};
-    busy_queues = &here;
+    const busy_queue here = {i->queue, waiting.busy};
+    waiting.busy = &here;
     // If the work waits, the check that waits for it may still go on.
-    const bool was_judging = lab.is_judging;
-    lab.is_judging = false;
+    const bool was_judging = lab.run.is_judging;
+    lab.run.is_judging = false;
     const bool is_main = rl_kind_of_queue(i->queue) == MAIN;
     const bool was_main = rl_stand_for_main_thread(is_main);
     if (is_main)
@@ -126,17 +128,10 @@ bool rl_do_waiting_work(void) {
     else
         rl_call_on_queue(i->queue, (call){do_work, i}, i->barrier);
     rl_stand_for_main_thread(was_main);
-    lab.is_judging = was_judging;
-    busy_queues = here.outer;
+    lab.run.is_judging = was_judging;
+    waiting.busy = here.outer;
     rl_discard_item(i);
     return true;
-}
-
-static item *first_delayed;
-
-static void forget_work_between_runs(void) {
-    first_waiting = last_waiting = first_delayed = NULL;
-    busy_queues = NULL;
 }
 
 // MARK: - In a run
@@ -150,17 +145,18 @@ typedef struct {
     rl_moment end;  // of its last work, if the lane is free
 } lane;
 
-static lane lanes[RL_MAX_THREADS];
-static int lane_count;
+static struct {
+    lane all[RL_MAX_THREADS];
+    int count;
+} lanes;
+
+RL_OF_RUN(lanes)
 
 /// Discards work that an abandoned run did not finish.
 static void forget_lanes(void) {
-    for (int k = 0; k < lane_count; k++)
-        for (item *i = lanes[k].first, *next; i; i = next) {
-            next = i->next;
-            rl_discard_item(i);
-        }
-    lane_count = 0;
+    for (int k = 0; k < lanes.count; k++)
+        for (item *i = lanes.all[k].first; i; i = i->next) rl_discard_item(i);
+    lanes.count = 0;
 }
 
 /// A concurrent queue reuses a lane only if the end of its last work happens-before the send.
@@ -172,15 +168,16 @@ static bool can_take_more(const lane *l, bool is_serial) {
 
 /// A lane that can take more work for a queue, or NULL.
 static lane *lane_for(dispatch_object queue, bool is_serial) {
-    for (int k = 0; k < lane_count; k++)
-        if (lanes[k].queue == queue && can_take_more(&lanes[k], is_serial)) return &lanes[k];
+    for (int k = 0; k < lanes.count; k++)
+        if (lanes.all[k].queue == queue && can_take_more(&lanes.all[k], is_serial))
+            return &lanes.all[k];
     return NULL;
 }
 
 static lane *new_lane(dispatch_object queue) {
-    if (lane_count == RL_MAX_THREADS) rl_end_run_with_too_many_threads();
-    lanes[lane_count] = (lane){.queue = queue};
-    return &lanes[lane_count++];
+    if (lanes.count == RL_MAX_THREADS) rl_end_run_with_too_many_threads();
+    lanes.all[lanes.count] = (lane){.queue = queue};
+    return &lanes.all[lanes.count++];
 }
 
 /// Adds one item to what a lane can receive.
@@ -188,7 +185,7 @@ static void deliver(lane *l, item *i) {
     const uintptr_t address = (uintptr_t)l;
     rl_note_effect(RL_DELIVER, address, rl_free_for(address));
     rl_lock_at(address)->count++;
-    i->delivered_in = lab.step_count - 1;
+    i->delivered_in = lab.run.step_count - 1;
 }
 
 /// The earliest moment known to others that includes all that this thread has done so far. Called
@@ -203,7 +200,7 @@ static rl_moment end_of_work(const void *queue) {
         shows |= !has_left;
     }
     const uint32_t now = t->clock.at[me->thread];
-    const bool told = t->told_in == lab.step_count && !shows;
+    const bool told = t->told_in == lab.run.step_count && !shows;
     return (rl_moment){(int8_t)me->thread, told ? t->told : has_left ? now - 1 : now};
 }
 
@@ -273,6 +270,11 @@ void rl_send_item(item *i, rl_place place) {
 // Time is not part of the model: work sent with a delay may reach its queue at any later time. A
 // separate thread sends it.
 
+/// Sent while the scenario was set up.
+static item *first_delayed;
+
+RL_OF_RUN(first_delayed)
+
 static void *send_now(void *argument) {
     item *i = argument;
     rl_place place = RL_CALLER;
@@ -303,11 +305,9 @@ static void begin_delayed_work(void) {
     first_delayed = NULL;
 }
 
-static void forget_delayed_work(void) {
-    for (item *i = first_delayed, *next; i; i = next) {
-        next = i->next;
-        rl_discard_item(i);
-    }
+static void forget_unfinished_work(void) {
+    forget_lanes();
+    for (item *i = first_delayed; i; i = i->next) rl_discard_item(i);
     first_delayed = NULL;
 }
 
@@ -316,12 +316,13 @@ static void forget_delayed_work(void) {
 static void finish_work(void) {
     RL_REQUIRE(rl_is_between_runs_here(), "a run goes on");
     forget_lanes();
-    if (lab.judge_waits) forget_work_between_runs();
+    // What the code that was abandoned has sent is not done.
+    if (lab.run.judge_waits) memset(&waiting, 0, sizeof waiting);
     while (rl_do_waiting_work()) {}
 }
 
-RL_SERVICE(.run_begins = forget_work_between_runs, .code_has_ended = finish_work,
-           .threads_begin = begin_delayed_work, .run_is_over = forget_delayed_work)
+RL_SERVICE(.code_has_ended = finish_work, .threads_begin = begin_delayed_work,
+           .run_is_over = forget_unfinished_work)
 
 // MARK: - What is sent
 

@@ -222,7 +222,7 @@ static bool listen_to_counts(bool on) {
 // Counts are observed only during the run: elsewhere that would take time for nothing. They are
 // observed without reduction, too, because releases also order what threads do.
 
-static void begin(void) { lab.listens_to_counts = listen_to_counts(true); }
+static void begin(void) { lab.run.listens_to_counts = listen_to_counts(true); }
 
 static void end(bool is_complete) {
     (void)is_complete;

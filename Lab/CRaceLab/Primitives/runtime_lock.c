@@ -51,7 +51,7 @@ void rl_may_register(const void *task, rl_place place) {
     if (me->thread == NO_THREAD) return;
     const thread *t = my_thread();
     // No other thread can cancel a task of the scenario itself.
-    const bool may_be_cancelled = me->thread >= lab.first_count && !t->is_of_runtime;
+    const bool may_be_cancelled = me->thread >= lab.run.first_count && !t->is_of_runtime;
     if (!may_be_cancelled || t->task != (uintptr_t)task || t->is_registering) return;
     if (is_registration_on_stack(place))
         rl_cancels_or_asks(&rl_ask_task, rl_place_that_awaits(place));

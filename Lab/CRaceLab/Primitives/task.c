@@ -52,8 +52,8 @@ static uintptr_t place_of_suspension(const thread *t);
 
 /// Whether a sleeping task is the next one to wake up.
 static bool is_next_to_wake(const thread *t) {
-    for (int i = 0; i < lab.thread_count; i++) {
-        const thread *other = &lab.threads[i];
+    for (int i = 0; i < lab.run.thread_count; i++) {
+        const thread *other = &lab.run.threads[i];
         const bool sleeps =
             other->kind == RL_ELAPSE && other->work && !other->is_away && !other->finished;
         if (sleeps && other->time < t->time) return false;
@@ -71,8 +71,8 @@ const rl_operation rl_ask_task = {.kind = RL_ASK};
 // MARK: - Tasks and their addresses
 
 int rl_task_at(const void *task) {
-    for (int i = lab.thread_count - 1; i >= 0; i--) {
-        const thread *t = &lab.threads[i];
+    for (int i = lab.run.thread_count - 1; i >= 0; i--) {
+        const thread *t = &lab.run.threads[i];
         if (t->is_task && t->task == (uintptr_t)task && !t->finished && !t->is_ending) return i;
     }
     return NO_THREAD;
@@ -84,21 +84,21 @@ static int new_task(const void *task) {
         me->becomes_task = false;
     } else {
         index = rl_add_thread();
-        lab.threads[index].is_away = true;
+        lab.run.threads[index].is_away = true;
     }
-    lab.threads[index].is_task = true;
+    lab.run.threads[index].is_task = true;
     if (rl_recording) rl_recording->tasks |= set_of(index);
-    lab.threads[index].describe = describe;
-    lab.threads[index].leave = leave_thread;
+    lab.run.threads[index].describe = describe;
+    lab.run.threads[index].leave = leave_thread;
     lab.run_job = run_job;
-    lab.threads[index].task = (uintptr_t)task;
-    rl_note_priority(&lab.threads[index]);
+    lab.run.threads[index].task = (uintptr_t)task;
+    rl_note_priority(&lab.run.threads[index]);
     // The runtime allocates the first frame together with the task.
     const block_of_memory *b = rl_block_with(my_thread(), (uintptr_t)task);
-    if (b) rl_add_frame(&lab.threads[index], b->start, b->size);
-    if (me->is_creating) lab.threads[index].actor = me->creates_on;
+    if (b) rl_add_frame(&lab.run.threads[index], b->start, b->size);
+    if (me->is_creating) lab.run.threads[index].actor = me->creates_on;
     if (!me->is_creating || index == me->thread) return index;
-    lab.threads[index].pc = me->creates_at;
+    lab.run.threads[index].pc = me->creates_at;
     if (me->creates_child) rl_has_child(index);
     return index;
 }
@@ -155,7 +155,7 @@ void rl_send_job_later(void *job, void (*work)(void *), uint64_t time, bool is_o
     my_thread()->accesses++;
     int index = rl_task_at(job);
     if (index == NO_THREAD) index = new_task(job);
-    thread *t = &lab.threads[index];
+    thread *t = &lab.run.threads[index];
     t->is_of_runtime = is_of_runtime;
     t->job = job;
     t->work = work;
@@ -183,7 +183,7 @@ static void run_job(void) {
         t->lane = me;
         rl_announced_step(me->thread);
         if (t->kind == RL_ELAPSE) rl_note_store_of_effect(0, t->time);
-        if (t->kind == RL_ELAPSE && t->time > lab.time) lab.time = t->time;
+        if (t->kind == RL_ELAPSE && t->time > lab.run.time) lab.run.time = t->time;
         t->is_yielding = t->kind == RL_YIELD;
     } else {
         me->is_deaf = true;
@@ -204,8 +204,8 @@ static bool asks_for_element(const thread *t) {
 
 /// The task on an actor, or the main thread on the main actor.
 static int holder_of(uintptr_t actor) {
-    for (int i = 0; actor && i < lab.thread_count; i++) {
-        const thread *t = &lab.threads[i];
+    for (int i = 0; actor && i < lab.run.thread_count; i++) {
+        const thread *t = &lab.run.threads[i];
         if (t->actor == actor && t->on && !t->is_away && !t->finished) return i;
     }
     return NO_THREAD;
@@ -229,7 +229,7 @@ static void refuse_locks_of_suspended(thread *t) {
 }
 
 static void leave_thread(int index) {
-    thread *t = &lab.threads[index];
+    thread *t = &lab.run.threads[index];
     rl_notice_unlocks(t);
     refuse_locks_of_suspended(t);
     rl_look_for_cancelled_children();
@@ -254,20 +254,20 @@ static void leave_thread(int index) {
 
 /// A job runs in the body of this thread, which continues afterwards.
 static void become_away(int index) {
-    rl_notice_unlocks(&lab.threads[index]);
-    rl_report_last_step(&lab.threads[index]);
-    lab.threads[index].is_away = true;
-    lab.threads[index].describe = describe;
+    rl_notice_unlocks(&lab.run.threads[index]);
+    rl_report_last_step(&lab.run.threads[index]);
+    lab.run.threads[index].is_away = true;
+    lab.run.threads[index].describe = describe;
 }
 
 /// Makes the task the one that this worker runs.
 static void enter_thread(int index) {
-    thread *t = &lab.threads[index];
+    thread *t = &lab.run.threads[index];
     const int before = me->thread;
     if (before != NO_THREAD) {
         // Consecutive jobs on the same actor or the main queue, or a job within a call.
-        rl_join_clock(&t->clock, &lab.threads[before].clock);
-        rl_advance(&lab.threads[before]);
+        rl_join_clock(&t->clock, &lab.run.threads[before].clock);
+        rl_advance(&lab.run.threads[before]);
         rl_leaves_actor(t->actor);
         if (before != me->base_thread)
             leave_thread(before);
@@ -303,14 +303,14 @@ void rl_job_begins(const void *job, rl_place place) {
     }
     const int index = rl_task_at(job);
     if (index == NO_THREAD) return rl_meet_outside("runs a task that was started elsewhere", place);
-    if (index == me->thread && lab.threads[index].kind == RL_ELAPSE &&
-        lab.threads[index].on == me) {
+    if (index == me->thread && lab.run.threads[index].kind == RL_ELAPSE &&
+        lab.run.threads[index].on == me) {
         rl_runtime_acquires(job);
         return;
     }
     if (me->thread == index) leave_thread(index);
     enter_thread(index);
-    rl_join_clock(&lab.threads[index].clock, &rl_cell_at((uintptr_t)job)->released);
+    rl_join_clock(&lab.run.threads[index].clock, &rl_cell_at((uintptr_t)job)->released);
 }
 
 void rl_run_job_here(void *job, void (*work)(void *)) {
@@ -327,17 +327,17 @@ void rl_run_job_here(void *job, void (*work)(void *)) {
     if (me->thread == outer) return;
     const int inner = me->thread;
     if (inner != NO_THREAD) {
-        rl_join_clock(&lab.threads[outer].clock, &lab.threads[inner].clock);
+        rl_join_clock(&lab.run.threads[outer].clock, &lab.run.threads[inner].clock);
         leave_thread(inner);
     }
     me->thread = outer;
-    lab.threads[outer].is_away = false;
+    lab.run.threads[outer].is_away = false;
     rl_note_order(outer);
 }
 
 bool rl_is_in_enqueue(const void *job) {
     const int index = kind_of(job) == TASK ? rl_task_at(job) : NO_THREAD;
-    return index != NO_THREAD && lab.threads[index].on && !lab.threads[index].is_away;
+    return index != NO_THREAD && lab.run.threads[index].on && !lab.run.threads[index].is_away;
 }
 
 void rl_meet_task(const void *task) {
@@ -374,10 +374,10 @@ void rl_job_is_enqueued(const void *job, rl_place place) {
         index = new_task(job);
     } else if (index != me->thread) {
         rl_runtime_did(RL_RESUME, (uintptr_t)job, 0);
-        if (lab.threads[index].left) rl_runtime_did(RL_ARRIVE, lab.threads[index].left, 0);
+        if (lab.run.threads[index].left) rl_runtime_did(RL_ARRIVE, lab.run.threads[index].left, 0);
     }
-    lab.threads[index].is_enqueued = true;
-    if (index == me->thread) lab.threads[index].is_sent = true;
+    lab.run.threads[index].is_enqueued = true;
+    if (index == me->thread) lab.run.threads[index].is_sent = true;
     rl_note_order(index);
 }
 
@@ -431,8 +431,8 @@ static void point_at_all(const void *thing) {
 /// Whether the address is that of a task. Called when no unfinished task has the address, so such a
 /// task has ended.
 static bool has_ended(const void *task) {
-    for (int i = 0; i < lab.thread_count; i++)
-        if (lab.threads[i].is_task && lab.threads[i].task == (uintptr_t)task) return true;
+    for (int i = 0; i < lab.run.thread_count; i++)
+        if (lab.run.threads[i].is_task && lab.run.threads[i].task == (uintptr_t)task) return true;
     return false;
 }
 
@@ -474,7 +474,7 @@ void rl_runtime_releases(const void *thing, bool only_orders) {
         rl_runtime_did(RL_ASK, ALL_TASKS, 0);
     }
     const bool is_actor = !is_own && rl_task_at(thing) == NO_THREAD;
-    if (is_actor) rl_cell_at((uintptr_t)thing)->left_in = lab.step_count;
+    if (is_actor) rl_cell_at((uintptr_t)thing)->left_in = lab.run.step_count;
     if (is_actor) rl_leaves_actor((uintptr_t)thing);
     rl_release_clock(thing);
 }

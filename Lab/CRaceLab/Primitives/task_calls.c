@@ -143,7 +143,7 @@ bool rl_job_passes(dispatch_object queue, void *job, function work, rl_place pla
     rl_place from = rl_place_of_await(place);
     if (!from.pc) from.pc = rl_last_arrival();
     const int task = rl_task_at(job);
-    if (task != NO_THREAD) lab.threads[task].actor = rl_main_actor();
+    if (task != NO_THREAD) lab.run.threads[task].actor = rl_main_actor();
     rl_send_item(rl_make_item(queue, (call){run_on_main, j}, from), from);
     return true;
 }
@@ -160,7 +160,7 @@ bool rl_delayed_job_passes(uint64_t when, void *job, function work) {
     if (kind_of(job) != 0) return false;
     const void *code = ((void *const *)job)[7];
     // Each sleep is a thread of its own, and a loop that polls sleeps any number of times.
-    if (lab.thread_count == RL_MAX_THREADS && rl_task_at(job) == NO_THREAD) {
+    if (lab.run.thread_count == RL_MAX_THREADS && rl_task_at(job) == NO_THREAD) {
         rl_place place = rl_place_that_awaits(RL_CALLER);
         if (!place.pc) place.pc = my_thread()->pc;
         rl_meet_outside("sleeps more often than there is room for, perhaps to wait for a change",
@@ -183,7 +183,7 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
     }
     rl_comes_to_clock(rl_place_that_awaits(RL_CALLER));
     rl_look_at_clock();
-    const uint64_t now = lab.time;
+    const uint64_t now = lab.run.time;
     *time = (struct timespec){(time_t)(now / 1000000000), (long)(now % 1000000000)};
     return 0;
 }

@@ -22,24 +22,24 @@
 
 /// Returns an unfinished thread that `t` joins, or NO_THREAD.
 static int next_to_join(const thread *t) {
-    if (t->joins != NO_THREAD) return lab.threads[t->joins].finished ? NO_THREAD : t->joins;
-    for (int i = 0; i < lab.thread_count; i++)
-        if (lab.threads[i].team == t->address && !lab.threads[i].finished) return i;
+    if (t->joins != NO_THREAD) return lab.run.threads[t->joins].finished ? NO_THREAD : t->joins;
+    for (int i = 0; i < lab.run.thread_count; i++)
+        if (lab.run.threads[i].team == t->address && !lab.run.threads[i].finished) return i;
     return NO_THREAD;
 }
 
 static bool have_ended(const thread *t) { return next_to_join(t) == NO_THREAD; }
 
 static void join_one(thread *t, thread *ended) {
-    rl_note_join((int)(ended - lab.threads));
+    rl_note_join((int)(ended - lab.run.threads));
     rl_join_clock(&t->clock, &ended->clock);
     ended->released_count = 0;
 }
 
 static void join_all(thread *t) {
-    if (t->joins != NO_THREAD) join_one(t, &lab.threads[t->joins]);
-    for (int i = 0; t->joins == NO_THREAD && i < lab.thread_count; i++)
-        if (lab.threads[i].team == t->address) join_one(t, &lab.threads[i]);
+    if (t->joins != NO_THREAD) join_one(t, &lab.run.threads[t->joins]);
+    for (int i = 0; t->joins == NO_THREAD && i < lab.run.thread_count; i++)
+        if (lab.run.threads[i].team == t->address) join_one(t, &lab.run.threads[i]);
 }
 
 static int thread_to_join(const thread *t, uintptr_t *pc) {
@@ -103,7 +103,7 @@ _Noreturn void pthread_exit(void *result) {
 static void *run_added_thread(void *argument) {
     rl_begin_work(argument);
     if (setjmp(me->base.at)) {
-        if (!lab.threads[me->thread].is_detached) pthread_detach(pthread_self());
+        if (!lab.run.threads[me->thread].is_detached) pthread_detach(pthread_self());
         return NULL;
     }
     pthread_setspecific(goodbye, me);
@@ -129,7 +129,7 @@ static worker *worker_for_added_thread(void) {
 
 static int add_thread(worker *w, pthread_t pthread, bool is_detached) {
     const int index = rl_add_thread();
-    thread *t = &lab.threads[index];
+    thread *t = &lab.run.threads[index];
     t->pthread = w->pthread = pthread;
     t->is_added = true;
     t->is_detached = is_detached;
@@ -145,7 +145,7 @@ static int add_thread(worker *w, pthread_t pthread, bool is_detached) {
 /// pthread_create.
 static int start_thread(pthread_t *pthread, const pthread_attr_t *attributes,
                         void *(*start)(void *), void *argument) {
-    if (lab.thread_count == RL_MAX_THREADS) rl_end_run_with_too_many_threads();
+    if (lab.run.thread_count == RL_MAX_THREADS) rl_end_run_with_too_many_threads();
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, make_goodbye);
     int state = PTHREAD_CREATE_JOINABLE;
@@ -193,7 +193,7 @@ void rl_start_team(const void *team, size_t count, void (*start)(const void *tea
         member *m = rl_allocate(sizeof *m, "a block that is called repeatedly");
         *m = (member){team, number, start};
         rl_start_detached_thread(run_member, m);
-        lab.threads[lab.thread_count - 1].team = (uintptr_t)team;
+        lab.run.threads[lab.run.thread_count - 1].team = (uintptr_t)team;
     }
     my_thread()->joins = NO_THREAD;
 }
@@ -204,8 +204,8 @@ void rl_start_team(const void *team, size_t count, void (*start)(const void *tea
 
 /// The thread of this run with this `pthread`, or NO_THREAD.
 static int added_thread(pthread_t pthread) {
-    for (int i = lab.thread_count - 1; i >= 0; i--) {
-        thread *t = &lab.threads[i];
+    for (int i = lab.run.thread_count - 1; i >= 0; i--) {
+        thread *t = &lab.run.threads[i];
         if (t->is_added && pthread_equal(t->pthread, pthread)) return i;
     }
     return NO_THREAD;
@@ -239,7 +239,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 
 int pthread_detach(pthread_t thread) {
     const int index = rl_active ? added_thread(thread) : NO_THREAD;
-    if (index != NO_THREAD) lab.threads[index].is_detached = true;
+    if (index != NO_THREAD) lab.run.threads[index].is_detached = true;
     return REAL(pthread_detach)(thread);
 }
 

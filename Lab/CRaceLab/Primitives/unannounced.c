@@ -79,7 +79,7 @@ static void add(rl_place place, bool is_publishing, bool is_partial) {
     const bool publishes = learns(&unannounced->is_publishing[at], is_publishing);
     if (!learns(&unannounced->is_partial[at], is_partial) && !publishes && !is_new) return;
     unannounced->changes++;
-    lab.has_more_steps = true;
+    lab.run.has_more_steps = true;
 }
 
 /// Whether another thread has written this memory before it published its address, and nothing
@@ -87,8 +87,8 @@ static void add(rl_place place, bool is_publishing, bool is_partial) {
 /// the place of the write in `*other`.
 static bool is_published_unordered(const thread *t, uintptr_t address, uintptr_t *other) {
     if (!lab.summary.has_weak_orderings) return false;
-    for (int i = 0; i < lab.thread_count; i++) {
-        const thread *o = &lab.threads[i];
+    for (int i = 0; i < lab.run.thread_count; i++) {
+        const thread *o = &lab.run.threads[i];
         if (o == t || o->latest_private_write <= t->clock.ordered[i]) continue;
         const block_of_memory *b = rl_block_with(o, address);
         if (!b || !b->written_at || b->since <= t->clock.ordered[i]) continue;
@@ -184,11 +184,11 @@ void rl_passed_by_pointer(uintptr_t pc) {
         if (by_pointer.count == MOST_PLACES) return;
         by_pointer.at[by_pointer.count++] = pc;
     }
-    for (size_t i = 0; i < lab.race_count; i++) {
-        const rl_race *race = &lab.races[i];
+    for (size_t i = 0; i < lab.run.race_count; i++) {
+        const rl_race *race = &lab.run.races[i];
         if (!contains(&by_pointer, race->first_pc) || !contains(&by_pointer, race->second_pc))
             continue;
-        lab.race_count = 0;
+        lab.run.race_count = 0;
         rl_meet_outside("passes a variable by pointer, perhaps to C",
                         (rl_place){.pc = race->second_pc});
     }
@@ -206,7 +206,7 @@ void rl_is_used_as_lock(const void *variable, rl_place place) {
             return rl_meet_outside("passes locks by pointer at too many places", place);
         of_locks->at[of_locks->count++] = o->begun_at;
         of_locks->changes++;
-        lab.has_more_steps = true;
+        lab.run.has_more_steps = true;
     }
 }
 

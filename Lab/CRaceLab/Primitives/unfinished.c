@@ -42,7 +42,7 @@ void rl_finished(const void *work) {
     lock *l = rl_lock_at((uintptr_t)work);
     thread *t = my_thread();
     rl_notice_unlocks(t);
-    lab.free_before = rl_free_for(l->address);
+    lab.run.free_before = rl_free_for(l->address);
     l->count = 0;
     l->released = t->clock;
     // No `rl_tick`: like a release, this is not a step.

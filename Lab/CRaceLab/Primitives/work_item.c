@@ -73,7 +73,7 @@ rl_work_in_hand rl_take_in_hand(rl_work_in_hand work) {
 
 /// Dispatch ends the process if an item runs again after a wait for it has ended.
 static void begin_again(dispatch_object group) {
-    lab.free_before = rl_free_for((uintptr_t)group);
+    lab.run.free_before = rl_free_for((uintptr_t)group);
     rl_did(me->thread, RL_ENTER, (uintptr_t)group, false);
 }
 

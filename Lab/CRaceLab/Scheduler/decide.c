@@ -49,8 +49,8 @@ static bool could_be_spurious(const thread *t) {
 
 static rl_thread_set those_who(bool (*can)(const thread *)) {
     rl_thread_set set = 0;
-    for (int i = 0; i < lab.thread_count; i++)
-        if (can(&lab.threads[i])) set |= set_of(i);
+    for (int i = 0; i < lab.run.thread_count; i++)
+        if (can(&lab.run.threads[i])) set |= set_of(i);
     return set;
 }
 
@@ -87,7 +87,7 @@ static situation look_at_threads(void) {
         now.unfinished = those_who(is_unfinished);
         could->enabled = those_who(can_stop_waiting) | those_who(rl_waits_for_time);
         now.time_is_up = now.is_barrier = could->enabled;
-    } else if (lab.looks_again) {
+    } else if (lab.run.looks_again) {
         now.is_barrier = true;
     } else {
         could->early = those_who(is_attempt_that_can_be_early) & could->enabled;
@@ -153,15 +153,15 @@ static bool is_too_late(choice c, const rl_alternatives *could) {
 /// Whether the run deviates from a schedule that must be replayed exactly.
 static bool misfits(choice c, const rl_alternatives *could) {
     if (!lab.scenario->schedule || lab.scenario->beyond) return false;
-    if (lab.looks_again && c.thread == NO_THREAD) return false;
+    if (lab.run.looks_again && c.thread == NO_THREAD) return false;
     return c.thread == NO_THREAD ? could->enabled != 0 : !can_be_made(c, could);
 }
 
 /// Whether a trial begins, because the choice is not possible: the thread only spins.
 static bool tries_loop(choice c, const rl_alternatives *could) {
-    const bool is_of_thread = c.thread != NO_THREAD && c.thread < lab.thread_count;
-    if (!is_of_thread || lab.looks_again || can_be_made(c, could)) return false;
-    return lab.threads[c.thread].spinning && rl_try_prescribed_loop(&lab.threads[c.thread]);
+    const bool is_of_thread = c.thread != NO_THREAD && c.thread < lab.run.thread_count;
+    if (!is_of_thread || lab.run.looks_again || can_be_made(c, could)) return false;
+    return lab.run.threads[c.thread].spinning && rl_try_prescribed_loop(&lab.run.threads[c.thread]);
 }
 
 /// Returns RL_COMPLETE if the run continues or has ended normally.
@@ -190,7 +190,7 @@ static int lowest(rl_thread_set set) { return __builtin_ctz(set); }
 static void come_to_step(uint32_t step, const situation *now) {
     // Which threads may give up a wait depends on all other threads, so this step depends on every
     // other one.
-    if (now->is_barrier && !lab.looks_again) rl_wake_all();
+    if (now->is_barrier && !lab.run.looks_again) rl_wake_all();
     if (now->time_is_up) rl_everything_is_released();
     if (is_at_branch(step)) rl_fall_asleep_at_branch();
     if (rl_reduces()) rl_come_to_node(&now->could, now->is_barrier);
@@ -198,20 +198,20 @@ static void come_to_step(uint32_t step, const situation *now) {
 
 /// Prefers the thread that made the last step: the search starts with the fewest context switches.
 static choice go_on(uint32_t step, rl_thread_set enabled) {
-    rl_thread_set useful = enabled & ~lab.sleeping;
+    rl_thread_set useful = enabled & ~lab.run.sleeping;
     if (!useful) {
         // Every continuation is equivalent to one already explored, so the run is redundant.
-        lab.redundant = true;
-        if (step < lab.branch_limit) lab.branch_limit = step;
+        lab.run.redundant = true;
+        if (step < lab.run.branch_limit) lab.run.branch_limit = step;
         rl_wake_all();
         useful = enabled;
     }
-    return choice_of(has(useful, lab.last) ? lab.last : lowest(useful));
+    return choice_of(has(useful, lab.run.last) ? lab.run.last : lowest(useful));
 }
 
 static choice chosen_by_sampler(uint32_t step, const situation *now) {
-    const rl_view view = {now->could, rl_pending_steps(), lab.thread_count,
-                          step,       lab.last,           lab.preemptions};
+    const rl_view view = {now->could, rl_pending_steps(), lab.run.thread_count,
+                          step,       lab.run.last,       lab.run.preemptions};
     choice c = choice_of(rl_sampled_choice(lab.current->sampler, &view));
     const uint32_t values = c.how ? 1 : rl_count_readable(c.thread);
     if (values > 1)
@@ -226,7 +226,7 @@ static choice chosen_in_trial(const rl_alternatives *could) {
 
 /// Whether a step can read the store that the search wishes, and reading it has not been explored.
 static bool is_new(choice c) {
-    return c.store > lab.slept[c.thread] && rl_may_read(c.thread, c.store);
+    return c.store > lab.run.slept[c.thread] && rl_may_read(c.thread, c.store);
 }
 
 static choice chosen_by_search(uint32_t step, const rl_alternatives *could) {
@@ -242,10 +242,11 @@ static choice chosen_by_search(uint32_t step, const rl_alternatives *could) {
 // MARK: - Recording the step
 
 static void make_room_for_step(void) {
-    if (lab.step_count < lab.step_capacity) return;
+    if (lab.run.step_count < lab.step_capacity) return;
     uint32_t wanted = lab.step_capacity ? 2 * lab.step_capacity : 256;
-    lab.steps = rl_grown(lab.steps, lab.step_count, wanted, sizeof *lab.steps);
-    lab.fingerprints = rl_grown(lab.fingerprints, lab.step_count, wanted, sizeof *lab.fingerprints);
+    lab.steps = rl_grown(lab.steps, lab.run.step_count, wanted, sizeof *lab.steps);
+    lab.fingerprints =
+        rl_grown(lab.fingerprints, lab.run.step_count, wanted, sizeof *lab.fingerprints);
     lab.step_capacity = wanted;
 }
 
@@ -261,8 +262,8 @@ static void come_early(thread *t, rl_step *record) {
 static void let_time_pass(bool for_loops) {
     const rl_thread_set waiting = those_who(rl_waits_for_time);
     rl_time_jumps(for_loops);
-    for (int i = 0; i < lab.thread_count; i++)
-        if (has(waiting, i)) rl_forget_visits(&lab.threads[i]);
+    for (int i = 0; i < lab.run.thread_count; i++)
+        if (has(waiting, i)) rl_forget_visits(&lab.run.threads[i]);
 }
 
 static void record(uint32_t step, choice c, const situation *now) {
@@ -270,7 +271,7 @@ static void record(uint32_t step, choice c, const situation *now) {
     const bool is_early = c.how == RL_EARLY;
     lab.steps[step] = (rl_step){.thread = (uint8_t)c.thread,
                                 .enabled = could->enabled,
-                                .sleeping = lab.sleeping,
+                                .sleeping = lab.run.sleeping,
                                 .could_be_early = could->early,
                                 .early = is_early,
                                 .before = NO_THREAD,
@@ -279,21 +280,21 @@ static void record(uint32_t step, choice c, const situation *now) {
                                 .unprompted = is_early ? 0 : c.how,
                                 .could_time_out = could->time_out,
                                 .could_be_spurious = could->spurious,
-                                .preemptions = lab.preemptions};
-    thread *t = &lab.threads[c.thread];
+                                .preemptions = lab.run.preemptions};
+    thread *t = &lab.run.threads[c.thread];
     const bool ends_loop = c.how == RL_TIME_OUT && rl_waits_for_time(t);
     if (now->time_is_up || ends_loop) let_time_pass(ends_loop || !those_who(can_stop_waiting));
     t->timed_out = t->timed && (now->time_is_up || c.how == RL_TIME_OUT);
     t->is_spurious = c.how == RL_SPURIOUS;
     t->early = false;
     rl_choose_store(c.thread, c.store, &lab.steps[step]);
-    lab.slept[c.thread] = 0;
-    lab.asleep_early &= ~set_of(c.thread);
+    lab.run.slept[c.thread] = 0;
+    lab.run.asleep_early &= ~set_of(c.thread);
     if (is_early) come_early(t, &lab.steps[step]);
-    if (c.thread != lab.last && has(could->enabled, lab.last)) lab.preemptions++;
-    lab.last = c.thread;
+    if (c.thread != lab.run.last && has(could->enabled, lab.run.last)) lab.run.preemptions++;
+    lab.run.last = c.thread;
     rl_follow_orders(c.thread);
-    rl_record_steps(++lab.step_count);
+    rl_record_steps(++lab.run.step_count);
 }
 
 // MARK: - The decision
@@ -305,14 +306,14 @@ static bool only_idle_workers_are_left(const situation *now) {
 
 static int end_idle_worker(rl_thread_set workers) {
     const int worker = lowest(workers);
-    lab.threads[worker].idle = true;
+    lab.run.threads[worker].idle = true;
     return worker;
 }
 
 static int end_run(uint32_t step, choice c, const situation *now) {
-    lab.misfit_step = step;
-    lab.misfit_thread = c.thread;
-    lab.misfit_early = is_too_late(c, &now->could);
+    lab.run.misfit_step = step;
+    lab.run.misfit_thread = c.thread;
+    lab.run.misfit_early = is_too_late(c, &now->could);
     return NO_THREAD;
 }
 
@@ -320,7 +321,7 @@ static int end_run(uint32_t step, choice c, const situation *now) {
 static bool is_known_to_crash(void) {
     for (size_t i = 0; i < lab.scenario->crash_count; i++) {
         const rl_crash *crash = &lab.scenario->crashes[i];
-        if (crash->length != lab.step_count) continue;
+        if (crash->length != lab.run.step_count) continue;
         uint32_t same = 0;
         while (same < crash->length && rl_choice(&lab.steps[same]) == crash->schedule[same]) same++;
         if (same == crash->length) return true;
@@ -330,27 +331,27 @@ static bool is_known_to_crash(void) {
 
 int rl_decide(void) {
     RL_REQUIRE(lab.running == me, "a thread decides although it is not its turn");
-    RL_REQUIRE(lab.status == RL_COMPLETE, "a run that has ended goes on");
+    RL_REQUIRE(lab.run.status == RL_COMPLETE, "a run that has ended goes on");
     situation now = look_at_threads();
-    choice next = prescribed(lab.step_count);
+    choice next = prescribed(lab.run.step_count);
     if (tries_loop(next, &now.could)) {
         next = choice_of(NO_THREAD);
         now = look_at_threads();
     }
     if (rl_is_trying() && rl_ends_trial(now.could.enabled)) {
         // Any status that ends the run: the exploration starts over (`has_more_steps`).
-        lab.status = RL_TOO_LONG;
+        lab.run.status = RL_TOO_LONG;
         return NO_THREAD;
     }
-    const uint32_t step = lab.step_count;
+    const uint32_t step = lab.run.step_count;
     make_room_for_step();
     lab.fingerprints[step] = fingerprint(step, now.could.enabled);
     come_to_step(step, &now);
 
     const bool is_prescribed = next.thread != NO_THREAD;
     if (!is_prescribed && only_idle_workers_are_left(&now)) return end_idle_worker(now.unfinished);
-    lab.status = status_before(step, next, &now);
-    if (lab.status != RL_COMPLETE || !now.could.enabled) return end_run(step, next, &now);
+    lab.run.status = status_before(step, next, &now);
+    if (lab.run.status != RL_COMPLETE || !now.could.enabled) return end_run(step, next, &now);
     const bool is_sampled = lab.current && lab.current->sampler;
     if (rl_is_trying())
         next = chosen_in_trial(&now.could);
@@ -359,8 +360,8 @@ int rl_decide(void) {
 
     record(step, next, &now);
     if (!is_known_to_crash()) return next.thread;
-    lab.status = RL_CRASHES;
-    lab.redundant = false;
+    lab.run.status = RL_CRASHES;
+    lab.run.redundant = false;
     return NO_THREAD;
 }
 

@@ -33,7 +33,7 @@ static void report(rl_end *end) {
     if (!lab.scenario->ends) return;
     rl_run run = {0};
     rl_fill_in(&run);
-    end->is_in_set_up = lab.is_setting_up;
+    end->is_in_set_up = lab.run.is_setting_up;
     lab.scenario->ends(lab.scenario->context, &run, end);
 }
 

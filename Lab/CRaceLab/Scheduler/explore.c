@@ -31,7 +31,6 @@ void rl_begin_in_child(uint32_t room) {
     one_at_a_time = (pthread_mutex_t)NESTABLE;
     made = false;
     lab.idle = lab.spare = lab.running = NULL;
-    lab.kept_count = lab.discarded_count = 0;
     lab.steps = rl_recording->steps;
     lab.fingerprints = rl_grown(NULL, 0, room, sizeof *lab.fingerprints);
     lab.step_capacity = room;
@@ -65,7 +64,6 @@ rl_summary rl_explore(const rl_scenario *scenario) {
     lab.scenario = scenario;
     lab.work = rl_work;
     memset(&lab.summary, 0, sizeof lab.summary);
-    lab.thread_count = 0;
     lab.current = NULL;
     lab.begun = false;
     lab.began = lab.reported = rl_milliseconds();

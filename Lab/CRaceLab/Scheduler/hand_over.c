@@ -62,12 +62,12 @@ void rl_hand_over(worker *w) {
 void rl_assign(int what) {
     worker *w = rl_idle_worker(NULL);
     w->assigned = what;
-    if (what >= 0) lab.threads[what].on = w;
+    if (what >= 0) lab.run.threads[what].on = w;
     rl_hand_over(w);
 }
 
 void rl_pass_turn(int index) {
-    thread *t = &lab.threads[index];
+    thread *t = &lab.run.threads[index];
     if (t->on) return rl_hand_over(t->on);
     worker *w = rl_idle_worker(t->lane);
     w->assigned = JOB;

@@ -15,16 +15,16 @@
 // further, these steps are removed from the run.
 
 static void begin_looking(void) {
-    if (lab.looks_again) return;
-    lab.looks_again = lab.looks_in_vain = true;
-    lab.looks_from = lab.step_count;
-    lab.races_before_look = lab.race_count;
+    if (lab.run.looks_again) return;
+    lab.run.looks_again = lab.run.looks_in_vain = true;
+    lab.run.looks_from = lab.run.step_count;
+    lab.run.races_before_look = lab.run.race_count;
     rl_wake_all();
 }
 
 static int look_once_more(void) {
-    for (int i = 0; i < lab.thread_count; i++) {
-        thread *t = &lab.threads[i];
+    for (int i = 0; i < lab.run.thread_count; i++) {
+        thread *t = &lab.run.threads[i];
         if (!t->spinning || t->has_looked) continue;
         t->spinning = false;
         t->has_looked = rl_can_go(t);
@@ -40,8 +40,8 @@ static int look_once_more(void) {
 }
 
 static void stop_looking(void) {
-    lab.looks_again = false;
-    for (int i = 0; i < lab.thread_count; i++) lab.threads[i].has_looked = false;
+    lab.run.looks_again = false;
+    for (int i = 0; i < lab.run.thread_count; i++) lab.run.threads[i].has_looked = false;
 }
 
 static int32_t last_step_before(int index, uint32_t step) {
@@ -50,31 +50,31 @@ static int32_t last_step_before(int index, uint32_t step) {
 }
 
 static void take_back_looks(void) {
-    if (!lab.looks_again) return;
+    if (!lab.run.looks_again) return;
     stop_looking();
-    const uint32_t end = lab.looks_from;
-    for (int i = 0; i < lab.thread_count; i++) {
-        thread *t = &lab.threads[i];
+    const uint32_t end = lab.run.looks_from;
+    for (int i = 0; i < lab.run.thread_count; i++) {
+        thread *t = &lab.run.threads[i];
         if (t->last_step < (int32_t)end) continue;
         t->last_step = last_step_before(i, end);
         t->unreported = false;
     }
-    if (lab.step_count > end) lab.preemptions = lab.steps[end].preemptions;
-    lab.last = end > 0 ? lab.steps[end - 1].thread : NO_THREAD;
-    lab.step_count = end;
-    lab.race_count = lab.races_before_look;
+    if (lab.run.step_count > end) lab.run.preemptions = lab.steps[end].preemptions;
+    lab.run.last = end > 0 ? lab.steps[end - 1].thread : NO_THREAD;
+    lab.run.step_count = end;
+    lab.run.race_count = lab.run.races_before_look;
     rl_record_steps(end);
     rl_forget_steps_from(end);
     rl_forget_counts_from(end);
 }
 
 void rl_look_again(rl_thread_set *enabled) {
-    if (lab.looks_again && lab.last >= 0 && lab.threads[lab.last].finished)
-        lab.looks_in_vain = false;
-    if (lab.looks_again && !lab.looks_in_vain) stop_looking();
+    if (lab.run.looks_again && lab.run.last >= 0 && lab.run.threads[lab.run.last].finished)
+        lab.run.looks_in_vain = false;
+    if (lab.run.looks_again && !lab.run.looks_in_vain) stop_looking();
     if (*enabled) {
-        if (lab.looks_again)
-            *enabled = set_of(has(*enabled, lab.last) ? lab.last : __builtin_ctz(*enabled));
+        if (lab.run.looks_again)
+            *enabled = set_of(has(*enabled, lab.run.last) ? lab.run.last : __builtin_ctz(*enabled));
         return;
     }
     const int thread = look_once_more();

@@ -80,7 +80,8 @@ void rl_observer_gives_up(void) {
 void rl_touch(const void *address) {
     // The observer waits in a loop for what a suspended thread would do.
     if (observation.touched_count == MAX_TOUCHED) rl_observer_gives_up();
-    MAKE_ROOM(observation.touched, observation.touched_count, observation.touched_capacity, 64);
+    MAKE_LASTING_ROOM(observation.touched, observation.touched_count, observation.touched_capacity,
+                      64);
     observation.touched[observation.touched_count++] = (uintptr_t)address;
 }
 
@@ -109,46 +110,47 @@ void rl_observer_unlocks(const void *address) {
 
 // MARK: - Objects
 
-static rl_object *objects;
-static size_t object_count, object_capacity;
-static bool is_noting;
+static struct {
+    rl_object *all;
+    size_t count, capacity;
+    bool is_noting;
+} objects;
+
+RL_OF_RUN(objects)
 
 /// The first bytes of an object: its class and its reference count.
 enum { OBJECT_HEADER = 2 * sizeof(void *) };
 
-void rl_note_objects(bool whether) {
-    is_noting = whether;
-    object_count = 0;
-}
+void rl_note_objects(void) { objects.is_noting = true; }
 
 size_t rl_noted_objects(const rl_object **noted) {
     // The code that judges the run creates objects, too. They must not move this table.
-    is_noting = false;
-    *noted = objects;
-    return object_count;
+    objects.is_noting = false;
+    *noted = objects.all;
+    return objects.count;
 }
 
 void rl_note_object(void *object, size_t size, const void *type, rl_place place) {
-    if (!is_noting || !me || rl_is_observing) return;
+    if (!objects.is_noting || !me || rl_is_observing) return;
     rl_ignore();
     // An initializer need not write all of this memory. What it contained before may be the address
     // of another object, and the search for the owner of that object would find this one.
     memset((char *)object + OBJECT_HEADER, 0, size - OBJECT_HEADER);
-    MAKE_ROOM(objects, object_count, object_capacity, 256);
-    objects[object_count] = (rl_object){.address = (uintptr_t)object,
-                                        .size = size,
-                                        .type = type,
-                                        .pc = rl_place_of_making(place).pc,
-                                        .maker = me->thread,
-                                        .order = object_count};
-    object_count++;
+    MAKE_ROOM(objects.all, objects.count, objects.capacity, 256);
+    objects.all[objects.count] = (rl_object){.address = (uintptr_t)object,
+                                             .size = size,
+                                             .type = type,
+                                             .pc = rl_place_of_making(place).pc,
+                                             .maker = me->thread,
+                                             .order = objects.count};
+    objects.count++;
     rl_attend();
 }
 
 void rl_forget_object(const void *memory) {
-    if (!is_noting || !me) return;
-    for (size_t i = object_count; i-- > 0;)
-        if (objects[i].address == (uintptr_t)memory) objects[i].size = 0;
+    if (!objects.is_noting || !me) return;
+    for (size_t i = objects.count; i-- > 0;)
+        if (objects.all[i].address == (uintptr_t)memory) objects.all[i].size = 0;
 }
 
 #endif

@@ -30,7 +30,7 @@ void rl_forget_object(const void *memory);
 
 void rl_make_observation(void);
 void rl_end_observation(void);
-/// Starts or stops recording new objects.
-void rl_note_objects(bool whether);
+/// Records new objects from now on.
+void rl_note_objects(void);
 /// Returns the recorded objects, valid until the next run, and stops recording.
 size_t rl_noted_objects(const rl_object **noted);

@@ -37,7 +37,6 @@ struct rl_operation {
 
 /// What a primitive does beside the steps of the threads. A function may be NULL.
 typedef struct rl_service {
-    void (*run_begins)(void);      // before the scenario is set up
     void (*code_has_ended)(void);  // the set-up, or the judging of a run
     void (*threads_begin)(void);   // after the set-up
     void (*threads_have_ended)(bool is_complete);

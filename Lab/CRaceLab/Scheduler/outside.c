@@ -11,18 +11,14 @@
 /// Whether a thread outside the scenario has resumed a task.
 static _Atomic bool outside_resumes;
 
-void rl_forget_outside(void) {
-    lab.outside = NULL;
-    lab.made_count = 0;
-    atomic_store(&outside_resumes, false);
-}
+RL_OF_RUN(outside_resumes)
 
 void rl_meet_outside(const char *what, rl_place place) {
     // A lost thread may go on during another exploration, which it does not concern.
     if (me->fate != STAYS) return;
-    if (!lab.outside) {
-        lab.outside = what;
-        lab.outside_pc = place.pc;
+    if (!lab.run.outside) {
+        lab.run.outside = what;
+        lab.run.outside_pc = place.pc;
     }
     // Ends the run only where accesses are steps. Elsewhere the runtime may be in the middle of an
     // operation that must complete.
@@ -39,19 +35,19 @@ void rl_meet_task_outside(rl_place place) {
 void rl_made(const void *object) {
     // A global outlives the run, even if the run initializes it.
     if (!me || rl_is_ignoring()) return;
-    MAKE_ROOM(lab.made, lab.made_count, lab.made_capacity, 64);
-    lab.made[lab.made_count++] = object;
+    MAKE_ROOM(lab.run.made, lab.run.made_count, lab.run.made_capacity, 64);
+    lab.run.made[lab.run.made_count++] = object;
 }
 
 void rl_foreign_thread_resumes(const void *task) {
-    for (int i = 0; i < RL_MAX_THREADS; i++)
-        if (lab.threads[i].is_task && lab.threads[i].task == (uintptr_t)task)
+    for (int i = 0; i < lab.run.thread_count; i++)
+        if (lab.run.threads[i].is_task && lab.run.threads[i].task == (uintptr_t)task)
             atomic_store(&outside_resumes, true);
 }
 
 static bool was_made_in_run(uintptr_t address) {
-    for (size_t i = 0; i < lab.made_count; i++)
-        if (lab.made[i] == (const void *)address) return true;
+    for (size_t i = 0; i < lab.run.made_count; i++)
+        if (lab.run.made[i] == (const void *)address) return true;
     return false;
 }
 
@@ -69,11 +65,11 @@ static const char *outside_help(const thread *t) {
 }
 
 rl_status rl_deadlock_or_outside(void) {
-    for (int i = 0; i < lab.thread_count; i++) {
-        const char *help = outside_help(&lab.threads[i]);
+    for (int i = 0; i < lab.run.thread_count; i++) {
+        const char *help = outside_help(&lab.run.threads[i]);
         if (!help) continue;
-        lab.outside = help;
-        lab.outside_pc = lab.threads[i].pc;
+        lab.run.outside = help;
+        lab.run.outside_pc = lab.run.threads[i].pc;
         return RL_OUTSIDE;
     }
     return RL_DEADLOCK;

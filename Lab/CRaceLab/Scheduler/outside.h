@@ -22,8 +22,6 @@ void rl_foreign_thread_resumes(const void *task);
 
 // MARK: - For the scheduler
 
-/// A run begins.
-void rl_forget_outside(void);
 /// Returns RL_OUTSIDE if code outside the scenario could enable one of the waiting threads,
 /// otherwise RL_DEADLOCK.
 rl_status rl_deadlock_or_outside(void);

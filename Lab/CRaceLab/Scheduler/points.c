@@ -31,7 +31,7 @@
 #include <errno.h>
 
 bool rl_keep(void *memory, rl_place place) {
-    if (!me || me->fate != STAYS || (me->thread < 0 && lab.kept_count == 0)) return false;
+    if (!me || me->fate != STAYS || (me->thread < 0 && lab.run.kept_count == 0)) return false;
     object_record *o = rl_object_at(memory);
     if (o->is_freed) {
         rl_frees_again(place);
@@ -40,8 +40,8 @@ bool rl_keep(void *memory, rl_place place) {
     if (me->thread < 0) return false;
     o->is_freed = true;
     rl_freed(memory);
-    MAKE_ROOM(lab.kept, lab.kept_count, lab.kept_capacity, 1024);
-    lab.kept[lab.kept_count++] = memory;
+    MAKE_ROOM(lab.run.kept, lab.run.kept_count, lab.run.kept_capacity, 1024);
+    lab.run.kept[lab.run.kept_count++] = memory;
     rl_clean_stack();
     return true;
 }
@@ -60,7 +60,7 @@ static bool came_to_first_point(thread *t, bool is_first) {
         rl_hand_over(starter);
         return true;
     }
-    if (lab.started_count == lab.first_count) return false;
+    if (lab.run.started_count == lab.run.first_count) return false;
     rl_assign(rl_next_to_start());
     return true;
 }
@@ -69,7 +69,7 @@ static void let_others_go_first(int index, thread *t, bool is_first) {
     if (came_to_first_point(t, is_first)) return wait_for_turn();
     if (rl_begin_next_job()) return wait_for_turn();
     int next = rl_decide();
-    if (next == NO_THREAD) rl_end_run_with(lab.status);
+    if (next == NO_THREAD) rl_end_run_with(lab.run.status);
     if (next == index) return;
     rl_pass_turn(next);
     wait_for_turn();
@@ -122,7 +122,7 @@ static uint32_t point(const rl_operation *o, const void *address, rl_place place
     int index = me->thread;
     thread *t = my_thread();
     if (t->locks_held) rl_notice_unlocks(t);
-    if (lab.step_ended) lab.step_ended();
+    if (lab.run.step_ended) lab.run.step_ended();
     for (size_t i = 0; i < t->open_count; i++) rl_did_within(t, &t->open[i], false);
     rl_report_last_step(t);
     t->operation = o;
@@ -151,14 +151,14 @@ static uint32_t point(const rl_operation *o, const void *address, rl_place place
 }
 
 uint32_t rl_announced_step(int index) {
-    thread *t = &lab.threads[index];
+    thread *t = &lab.run.threads[index];
     rl_record_phase(RL_IN_THREAD, index);
-    uint32_t step = lab.step_count - 1;
+    uint32_t step = lab.run.step_count - 1;
     rl_step *record = &lab.steps[step];
-    RL_REQUIRE(lab.step_count > 0 && record->thread == index,
+    RL_REQUIRE(lab.run.step_count > 0 && record->thread == index,
                "the step was granted to another thread");
     t->released_count = 0;
-    lab.free_before = rl_free_for(t->address);
+    lab.run.free_before = rl_free_for(t->address);
     record->kind = t->kind;
     record->address = t->address;
     record->pc = t->pc;
@@ -187,7 +187,7 @@ uint32_t rl_timed_point(const rl_operation *operation, const void *address, rl_p
 }
 
 bool rl_got_it(uint32_t step) {
-    RL_REQUIRE(step < lab.step_count, "there is no such step");
+    RL_REQUIRE(step < lab.run.step_count, "there is no such step");
     return !lab.steps[step].failed;
 }
 

@@ -30,8 +30,8 @@ void rl_meet_fate(void) {
 }
 
 void rl_dismiss_the_rest(void) {
-    for (int i = 0; i < lab.thread_count; i++) {
-        thread *t = &lab.threads[i];
+    for (int i = 0; i < lab.run.thread_count; i++) {
+        thread *t = &lab.run.threads[i];
         if (!t->started || t->finished || !t->on || t->on->fate != STAYS) continue;
         t->on->fate = IS_DISMISSED;
         rl_unpark(&t->on->turn);
@@ -43,9 +43,8 @@ void rl_dismiss_the_rest(void) {
 // MARK: - Beginning a run
 
 static void free_what_was_kept(void) {
-    for (size_t i = 0; i < lab.kept_count; i++) rl_free_of_program(lab.kept[i]);
-    for (size_t i = 0; i < lab.discarded_count; i++) rl_discard(lab.discarded[i]);
-    lab.kept_count = lab.discarded_count = 0;
+    for (size_t i = 0; i < lab.run.kept_count; i++) rl_free_of_program(lab.run.kept[i]);
+    lab.run.kept_count = 0;
 }
 
 /// Threads that the set-up or the judging of a run started and did not join.
@@ -54,18 +53,22 @@ typedef struct {
     rl_place place;
 } loose_thread;
 
-static loose_thread *loose_threads;
-static size_t loose_thread_count, loose_thread_capacity;
+static struct {
+    loose_thread *all;
+    size_t count, capacity;
+} loose_threads;
+
+RL_OF_RUN(loose_threads)
 
 void rl_meet_thread_of_set_up(pthread_t pthread, rl_place place) {
-    MAKE_ROOM(loose_threads, loose_thread_count, loose_thread_capacity, 4);
-    loose_threads[loose_thread_count++] = (loose_thread){pthread, place};
+    MAKE_ROOM(loose_threads.all, loose_threads.count, loose_threads.capacity, 4);
+    loose_threads.all[loose_threads.count++] = (loose_thread){pthread, place};
 }
 
 void rl_forget_thread_of_set_up(pthread_t pthread) {
-    for (size_t i = 0; i < loose_thread_count; i++)
-        if (pthread_equal(loose_threads[i].pthread, pthread))
-            loose_threads[i--] = loose_threads[--loose_thread_count];
+    for (size_t i = 0; i < loose_threads.count; i++)
+        if (pthread_equal(loose_threads.all[i].pthread, pthread))
+            loose_threads.all[i--] = loose_threads.all[--loose_threads.count];
 }
 
 const rl_service *rl_services;
@@ -77,34 +80,34 @@ const rl_service *rl_services;
 
 static void finish_work(void) {
     FOR_EACH_SERVICE(code_has_ended);
-    if (loose_thread_count > 0)
+    if (loose_threads.count > 0)
         rl_meet_outside("starts a thread outside of the threads of the scenario",
-                        loose_threads[0].place);
-    loose_thread_count = 0;
+                        loose_threads.all[0].place);
+    loose_threads.count = 0;
 }
 
 /// Whether the set-up or the judging caused effects outside the scenario.
 static bool went_outside(void) {
-    if (!lab.outside) return false;
+    if (!lab.run.outside) return false;
     lab.summary.status = RL_OUTSIDE;
-    lab.summary.outside = lab.outside;
-    lab.summary.outside_pc = lab.outside_pc;
+    lab.summary.outside = lab.run.outside;
+    lab.summary.outside_pc = lab.run.outside_pc;
     return true;
 }
 
 static void begin_delayed_work(void) {
-    for (int i = 0; i < lab.thread_count; i++) rl_make_thread(i);
+    for (int i = 0; i < lab.run.thread_count; i++) rl_make_thread(i);
     FOR_EACH_SERVICE(threads_begin);
 }
 
 void rl_add_thread_of_set_up(void (*body)(void *argument), void *argument) {
     RL_REQUIRE(rl_is_between_runs_here(), "the threads run already");
-    if (lab.thread_count == 0) return;  // there will be no run
-    if (lab.thread_count == RL_MAX_THREADS)
+    if (lab.run.thread_count == 0) return;  // there will be no run
+    if (lab.run.thread_count == RL_MAX_THREADS)
         return rl_meet_outside("has more work done later than there is room for", RL_CALLER);
-    rl_make_thread(lab.thread_count);
-    lab.threads[lab.thread_count].own_body = body;
-    lab.threads[lab.thread_count++].argument = argument;
+    rl_make_thread(lab.run.thread_count);
+    lab.run.threads[lab.run.thread_count].own_body = body;
+    lab.run.threads[lab.run.thread_count++].argument = argument;
 }
 
 static bool begin_run(void) {
@@ -114,47 +117,23 @@ static bool begin_run(void) {
         rl_recording->runs = lab.summary.runs;
         rl_recording->redundant = lab.summary.redundant;
     }
-    lab.run++;
-    lab.is_first_run = lab.summary.runs + lab.summary.redundant == 0 && !lab.scenario->schedule;
-    lab.step_count = 0;
-    rl_wake_all();
+    rl_end_run_in_trial();
+    rl_begin_state_of_run();
+    lab.run.is_first = lab.summary.runs + lab.summary.redundant == 0 && !lab.scenario->schedule;
     rl_begin_execution();
-    lab.preemptions = 0;
-    lab.last = NO_THREAD;
-    lab.redundant = false;
-    lab.branch_limit = UINT32_MAX;
-    lab.status = RL_COMPLETE;
-    lab.race_count = 0;
-    lab.is_judging = lab.judge_waits = false;
-    rl_forget_outside();
-    rl_forget_misuses();
-    rl_begin_counts_of_run();
-    lab.looks_again = false;
-    rl_forget_addresses();
-    rl_forget_releases();
-    rl_forget_stores();
-    lab.started_count = 0;
-    rl_forget_jobs();
-    rl_forget_inputs();
-    lab.step_ended = NULL;
-    lab.listens_to_counts = false;
-    lab.has_more_steps = false;
-    rl_forget_trial();
-    FOR_EACH_SERVICE(run_begins);
-    rl_note_objects(lab.scenario->stepped != NULL);
-    lab.set_up_count = 0;
-    lab.is_setting_up = true;
-    lab.thread_count = lab.scenario->set_up(lab.scenario->context);
-    lab.is_setting_up = false;
+    if (lab.scenario->stepped) rl_note_objects();
+    lab.run.is_setting_up = true;
+    lab.run.thread_count = lab.scenario->set_up(lab.scenario->context);
+    lab.run.is_setting_up = false;
     finish_work();
     if (!rl_makes_progress()) rl_give_up();
     if (went_outside()) return false;
     begin_delayed_work();
     if (went_outside()) return false;
-    lab.first_count = lab.thread_count;
+    lab.run.first_count = lab.run.thread_count;
     if (rl_recording) rl_recording->tasks = rl_recording->queue_threads = 0;
-    if (rl_recording) rl_recording->thread_count = (uint32_t)lab.thread_count;
-    return lab.thread_count > 0;
+    if (rl_recording) rl_recording->thread_count = (uint32_t)lab.run.thread_count;
+    return lab.run.thread_count > 0;
 }
 
 /// Where a thread waits. In the runtime, that is after its last step.
@@ -184,52 +163,53 @@ static rl_waiting waiting_of(const thread *t) {
 }
 
 void rl_fill_in(rl_run *run) {
-    run->status = lab.status;
-    run->thread_count = (uint32_t)lab.thread_count;
-    for (int i = 0; i < lab.thread_count; i++) {
-        if (lab.threads[i].is_task) run->tasks |= set_of(i);
-        if (lab.threads[i].serves_queue) run->queue_threads |= set_of(i);
+    run->status = lab.run.status;
+    run->thread_count = (uint32_t)lab.run.thread_count;
+    for (int i = 0; i < lab.run.thread_count; i++) {
+        if (lab.run.threads[i].is_task) run->tasks |= set_of(i);
+        if (lab.run.threads[i].serves_queue) run->queue_threads |= set_of(i);
     }
-    run->step_count = lab.step_count;
+    run->step_count = lab.run.step_count;
     run->steps = lab.steps;
-    run->forced_switches = lab.preemptions;
+    run->forced_switches = lab.run.preemptions;
     run->switches = 0;
-    for (uint32_t k = 1; k < lab.step_count; k++)
+    for (uint32_t k = 1; k < lab.run.step_count; k++)
         run->switches += lab.steps[k].thread != lab.steps[k - 1].thread;
-    run->race_count = (uint32_t)lab.race_count;
-    run->races = lab.races;
-    run->misfit_step = lab.misfit_step;
-    run->misfit_thread = lab.misfit_thread;
-    run->misfit_early = lab.misfit_early;
+    run->race_count = (uint32_t)lab.run.race_count;
+    run->races = lab.run.races;
+    run->misfit_step = lab.run.misfit_step;
+    run->misfit_thread = lab.run.misfit_thread;
+    run->misfit_early = lab.run.misfit_early;
     run->blocked_thread = NO_THREAD;
-    run->judge_waits = lab.judge_waits;
-    run->judge = lab.judge;
+    run->judge_waits = lab.run.judge_waits;
+    run->judge = lab.run.judge;
     run->object_count = rl_noted_objects(&run->objects);
-    for (int i = 0; i < lab.thread_count; i++) {
-        thread *t = &lab.threads[i];
+    for (int i = 0; i < lab.run.thread_count; i++) {
+        thread *t = &lab.run.threads[i];
         run->accesses[i] = t->accesses;
         run->waiting[i] = waiting_of(t);
     }
 }
 
 void rl_judge_waits_forever(const rl_operation *o, const void *address, rl_place place) {
-    const bool judges = lab.is_judging && rl_is_between_runs_here() && me->fate == STAYS;
-    const bool is_alone = !lab.outside && loose_thread_count == 0;
+    const bool judges = lab.run.is_judging && rl_is_between_runs_here() && me->fate == STAYS;
+    const bool is_alone = !lab.run.outside && loose_threads.count == 0;
     if (!judges || !is_alone || rl_is_ignoring() || !rl_is_call_of_program(&place)) return;
-    lab.judge = (rl_waiting){.holder = NO_THREAD,
-                             .kind = (uint8_t)o->kind,
-                             .address = (uintptr_t)address,
-                             .pc = rl_call_of_helper(place).pc};
+    lab.run.judge = (rl_waiting){.holder = NO_THREAD,
+                                 .kind = (uint8_t)o->kind,
+                                 .address = (uintptr_t)address,
+                                 .pc = rl_call_of_helper(place).pc};
     static thread waiter;
     waiter.waits_for = rl_lock_at((uintptr_t)address);
-    lab.judge.holder = (int8_t)o->holder(&waiter, &lab.judge.holder_pc);
-    lab.judge_waits = true;
+    lab.run.judge.holder = (int8_t)o->holder(&waiter, &lab.run.judge.holder_pc);
+    lab.run.judge_waits = true;
     rl_end_run_with(RL_DEADLOCK);
 }
 
 static bool ends_exploration(void) {
-    return lab.status == RL_NOT_THE_SAME || lab.status == RL_MISFIT || lab.status == RL_TOO_LONG ||
-           lab.status == RL_TOO_MANY || lab.status == RL_OUTSIDE;
+    return lab.run.status == RL_NOT_THE_SAME || lab.run.status == RL_MISFIT ||
+           lab.run.status == RL_TOO_LONG || lab.run.status == RL_TOO_MANY ||
+           lab.run.status == RL_OUTSIDE;
 }
 
 static bool runs_only_this(void) { return lab.scenario->schedule && !lab.scenario->beyond; }
@@ -237,24 +217,24 @@ static bool runs_only_this(void) { return lab.scenario->schedule && !lab.scenari
 /// Judges the run that has just ended, unless it is redundant. Returns whether to continue.
 static bool judge_run(void) {
     bool go_on = true;
-    if (lab.redundant) {
+    if (lab.run.redundant) {
         lab.summary.redundant++;
     } else {
-        const bool is_new = lab.status != RL_NOT_THE_SAME && lab.status != RL_MISFIT;
-        if (is_new && !lab.judge_waits) lab.summary.runs++;
+        const bool is_new = lab.run.status != RL_NOT_THE_SAME && lab.run.status != RL_MISFIT;
+        if (is_new && !lab.run.judge_waits) lab.summary.runs++;
         rl_run run = {0};
         rl_fill_in(&run);
         rl_record_phase(RL_JUDGING, NO_THREAD);
-        lab.is_judging = lab.status == RL_COMPLETE;
+        lab.run.is_judging = lab.run.status == RL_COMPLETE;
         go_on = lab.scenario->finished(lab.scenario->context, &run);
-        lab.is_judging = false;
+        lab.run.is_judging = false;
         finish_work();
     }
     FOR_EACH_SERVICE(run_is_over);
     if (!rl_makes_progress()) rl_give_up();
     if (rl_recording) rl_recording->runs = lab.summary.runs;
     free_what_was_kept();
-    if (ends_exploration()) lab.summary.status = lab.status;
+    if (ends_exploration()) lab.summary.status = lab.run.status;
     if (went_outside()) return false;
     return !ends_exploration() && go_on && !runs_only_this();
 }
@@ -262,18 +242,18 @@ static bool judge_run(void) {
 /// Returns whether to continue after the run that has just ended.
 static bool end_run(void) {
     // The code that judged it has been abandoned. Everything else is done.
-    if (lab.judge_waits) return judge_run();
-    if (lab.status != RL_COMPLETE) rl_dismiss_the_rest();
-    FOR_EACH_SERVICE(threads_have_ended, lab.status == RL_COMPLETE);
-    if (!ends_exploration() && !lab.listens_to_counts && rl_place_that_observes()) {
-        lab.outside = RL_RETAINS_AND_RELEASES;
-        lab.outside_pc = rl_place_that_observes();
+    if (lab.run.judge_waits) return judge_run();
+    if (lab.run.status != RL_COMPLETE) rl_dismiss_the_rest();
+    FOR_EACH_SERVICE(threads_have_ended, lab.run.status == RL_COMPLETE);
+    if (!ends_exploration() && !lab.run.listens_to_counts && rl_place_that_observes()) {
+        lab.run.outside = RL_RETAINS_AND_RELEASES;
+        lab.run.outside_pc = rl_place_that_observes();
     }
     const bool is_too_weak = lab.scenario->finds_weak_orderings && lab.summary.has_weak_orderings;
-    const bool learns = !ends_exploration() && !runs_only_this() && !lab.outside;
-    if (lab.has_more_steps || (learns && (is_too_weak || !rl_learn()))) {
+    const bool learns = !ends_exploration() && !runs_only_this() && !lab.run.outside;
+    if (lab.run.has_more_steps || (learns && (is_too_weak || !rl_learn()))) {
         lab.summary.starts_again = true;
-        if (lab.is_first_run && lab.scenario->started_over) {
+        if (lab.run.is_first && lab.scenario->started_over) {
             rl_run run = {0};
             rl_fill_in(&run);
             lab.scenario->started_over(lab.scenario->context, &run);

@@ -7,7 +7,7 @@
 
 // MARK: - Decisions
 
-/// Decides which thread makes the next step. NO_THREAD: the run is over; `lab.status` says why.
+/// Decides which thread makes the next step. NO_THREAD: the run is over; `lab.run.status` says why.
 int rl_decide(void);
 
 // MARK: - The threads of a scenario
@@ -29,8 +29,6 @@ void rl_add_job(void *job, void (*work)(void *job), int thread);
 /// if there are none.
 bool rl_begin_next_job(void);
 bool rl_has_next_job(void);
-/// A run begins.
-void rl_forget_jobs(void);
 
 // MARK: - Workers
 

@@ -9,45 +9,28 @@
 #include "State/inputs.h"
 
 void rl_make_thread(int index) {
-    thread *t = &lab.threads[index];
-    const thread before = *t;
+    thread *t = &lab.run.threads[index];
     *t = (thread){
         .origin = {.name = (uint64_t)index + 1, .starter = NO_THREAD, .step = -1},
         .joins = NO_THREAD,
         .told_in = UINT32_MAX,
         .last_step = -1,
         .parent = NO_THREAD,
-        // The room of an earlier run is used again.
-        .held = before.held,
-        .held_capacity = before.held_capacity,
-        .released = before.released,
-        .released_capacity = before.released_capacity,
-        .open = before.open,
-        .open_capacity = before.open_capacity,
-        .blocks = before.blocks,
-        .block_capacity = before.block_capacity,
-        .by_address = before.by_address,
-        .by_address_capacity = before.by_address_capacity,
-        .visits = before.visits,
-        .visit_capacity = before.visit_capacity,
-        .copied = before.copied,
-        .frames = before.frames,
-        .frame_capacity = before.frame_capacity,
     };
     rl_advance(t);
     t->advanced_at = 0;
 }
 
 int rl_add_thread(void) {
-    if (lab.thread_count == RL_MAX_THREADS) rl_end_run_with_too_many_threads();
-    const int index = lab.thread_count++;
-    if (rl_recording) rl_recording->thread_count = (uint32_t)lab.thread_count;
+    if (lab.run.thread_count == RL_MAX_THREADS) rl_end_run_with_too_many_threads();
+    const int index = lab.run.thread_count++;
+    if (rl_recording) rl_recording->thread_count = (uint32_t)lab.run.thread_count;
     rl_make_thread(index);
     thread *starter = my_thread();
-    lab.threads[index].origin = (rl_origin){
+    lab.run.threads[index].origin = (rl_origin){
         .name = rl_mix(rl_mix(starter->origin.name) + ++starter->starts),
         .starter = me->thread,
-        .step = (int32_t)lab.step_count - 1,
+        .step = (int32_t)lab.run.step_count - 1,
     };
     return index;
 }
@@ -57,9 +40,9 @@ int rl_add_thread(void) {
 int rl_next_to_start(void) {
     int goes_first =
         lab.current && lab.current->length > 0 ? rl_chosen_thread(lab.current->choices[0]) : 0;
-    if (goes_first >= lab.first_count) goes_first = 0;
-    int nth = lab.started_count++;
-    if (nth == lab.first_count - 1) return goes_first;
+    if (goes_first >= lab.run.first_count) goes_first = 0;
+    int nth = lab.run.started_count++;
+    if (nth == lab.run.first_count - 1) return goes_first;
     return nth < goes_first ? nth : nth + 1;
 }
 

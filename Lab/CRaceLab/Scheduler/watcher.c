@@ -137,7 +137,7 @@ static bool stop(rl_status status, uint64_t seen) {
     worker *lost = lab.running;
     if (!atomic_compare_exchange_strong(&lab.progress, &seen, seen | RL_GIVEN_UP)) return false;
     lost->fate = IS_LOST;
-    lab.status = lab.summary.status = status;
+    lab.run.status = lab.summary.status = status;
     lab.summary.runs++;
     rl_run run = {0};
     rl_fill_in(&run);
@@ -155,8 +155,7 @@ static bool stop(rl_status status, uint64_t seen) {
     for (const rl_service *s = rl_services; s; s = s->next)
         if (s->threads_have_ended) s->threads_have_ended(false);
     lab.scenario->finished(lab.scenario->context, &run);
-    // The lost thread may still use the memory that was kept.
-    lab.kept_count = lab.discarded_count = 0;
+    // The memory that was kept is never freed: the lost thread may still use it.
     lab.current = NULL;
     return true;
 }

@@ -11,7 +11,7 @@
 #include "Scheduler/runs.h"
 
 static void run_body(int index) {
-    thread *t = &lab.threads[index];
+    thread *t = &lab.run.threads[index];
     t->on = me;
     me->thread = index;
     rl_record_phase(RL_IN_THREAD, index);
@@ -37,7 +37,7 @@ static void run_body(int index) {
 
 /// Runs at the end of a body. Returns what this worker does next.
 static int after_body(void) {
-    if (lab.started_count < lab.first_count) return rl_next_to_start();
+    if (lab.run.started_count < lab.run.first_count) return rl_next_to_start();
     if (rl_has_next_job()) {
         rl_become_idle();
         rl_begin_next_job();

@@ -7,12 +7,16 @@
 
 #include <string.h>
 
+/// A row for each step, like `lab.steps`.
 static struct {
     rl_node *nodes;
     rl_pending *pending;
     uint8_t *kinds;
     uint32_t *slept;
-    size_t node_capacity;
+    size_t capacity;
+} rows;
+
+static struct {
     rl_effect *effects;
     size_t effect_count, effect_capacity;
     rl_order *orders;
@@ -22,6 +26,8 @@ static struct {
     uint32_t wishes;  // the wishes for the next step
 } execution;
 
+RL_OF_RUN(execution)
+
 bool rl_reduces(void) {
     const rl_scenario *s = lab.scenario;
     return s->reduce && (!s->schedule || s->beyond);
@@ -29,31 +35,27 @@ bool rl_reduces(void) {
 
 // MARK: - During a run
 
-void rl_begin_execution(void) {
-    execution.effect_count = execution.order_count = execution.value_count = 0;
-    execution.wishes = lab.current ? lab.current->first_wish : 0;
-}
+void rl_begin_execution(void) { execution.wishes = lab.current ? lab.current->first_wish : 0; }
 
 static void make_room_for_node(uint32_t step) {
-    if (step < execution.node_capacity) return;
-    const size_t old = execution.node_capacity, wanted = old ? 2 * old : 256;
+    if (step < rows.capacity) return;
+    const size_t old = rows.capacity, wanted = old ? 2 * old : 256;
     const size_t each = RL_MAX_THREADS;
-    execution.nodes = rl_grown(execution.nodes, old, wanted, sizeof *execution.nodes);
-    execution.pending =
-        rl_grown(execution.pending, old * each, wanted * each, sizeof *execution.pending);
-    execution.kinds = rl_grown(execution.kinds, old * each, wanted * each, sizeof *execution.kinds);
-    execution.slept = rl_grown(execution.slept, old * each, wanted * each, sizeof *execution.slept);
-    execution.node_capacity = wanted;
+    rows.nodes = rl_grown(rows.nodes, old, wanted, sizeof *rows.nodes);
+    rows.pending = rl_grown(rows.pending, old * each, wanted * each, sizeof *rows.pending);
+    rows.kinds = rl_grown(rows.kinds, old * each, wanted * each, sizeof *rows.kinds);
+    rows.slept = rl_grown(rows.slept, old * each, wanted * each, sizeof *rows.slept);
+    rows.capacity = wanted;
 }
 
 void rl_come_to_node(const rl_alternatives *could, bool is_barrier) {
-    const uint32_t step = lab.step_count;
+    const uint32_t step = lab.run.step_count;
     make_room_for_node(step);
-    rl_node *n = &execution.nodes[step];
+    rl_node *n = &rows.nodes[step];
     *n = (rl_node){.could = *could,
-                   .sleeping = lab.sleeping,
-                   .asleep_early = lab.asleep_early,
-                   .in_runtime = lab.sleeping_in_runtime,
+                   .sleeping = lab.run.sleeping,
+                   .asleep_early = lab.run.asleep_early,
+                   .in_runtime = lab.run.sleeping_in_runtime,
                    .is_barrier = is_barrier,
                    .first_effect = (uint32_t)execution.effect_count};
     if (!lab.current || step >= lab.current->length) {
@@ -61,38 +63,39 @@ void rl_come_to_node(const rl_alternatives *could, bool is_barrier) {
         execution.wishes = 0;
     }
     const size_t row = (size_t)step * RL_MAX_THREADS;
-    if (lab.sleeping) memcpy(&execution.kinds[row], lab.sleeping_kinds, sizeof lab.sleeping_kinds);
-    if (lab.scenario->keeps_stores) memcpy(&execution.slept[row], lab.slept, sizeof lab.slept);
-    for (int i = 0; i < lab.thread_count; i++) {
-        const thread *t = &lab.threads[i];
+    if (lab.run.sleeping)
+        memcpy(&rows.kinds[row], lab.run.sleeping_kinds, sizeof lab.run.sleeping_kinds);
+    if (lab.scenario->keeps_stores) memcpy(&rows.slept[row], lab.run.slept, sizeof lab.run.slept);
+    for (int i = 0; i < lab.run.thread_count; i++) {
+        const thread *t = &lab.run.threads[i];
         const bool waits = t->started && !t->is_away && (!t->finished || t->idle);
         const bool is_spinning = !waits || t->spinning || t->has_looked;
-        execution.pending[row + (size_t)i] =
+        rows.pending[row + (size_t)i] =
             (rl_pending){waits ? t->address : 0, t->pc, t->kind, waits, is_spinning, t->time};
     }
 }
 
 const rl_pending *rl_pending_steps(void) {
-    return &execution.pending[(size_t)lab.step_count * RL_MAX_THREADS];
+    return &rows.pending[(size_t)lab.run.step_count * RL_MAX_THREADS];
 }
 
 void rl_fall_asleep_at_branch(void) {
-    lab.sleeping = lab.current->sleeping;
-    lab.asleep_early = lab.current->asleep_early;
-    lab.sleeping_in_runtime = lab.current->in_runtime;
+    lab.run.sleeping = lab.current->sleeping;
+    lab.run.asleep_early = lab.current->asleep_early;
+    lab.run.sleeping_in_runtime = lab.current->in_runtime;
     if (lab.current->kinds)
-        memcpy(lab.sleeping_kinds, lab.current->kinds, sizeof lab.sleeping_kinds);
-    if (lab.current->slept) memcpy(lab.slept, lab.current->slept, sizeof lab.slept);
+        memcpy(lab.run.sleeping_kinds, lab.current->kinds, sizeof lab.run.sleeping_kinds);
+    if (lab.current->slept) memcpy(lab.run.slept, lab.current->slept, sizeof lab.run.slept);
 }
 
 static int thread_named(uint64_t name) {
-    for (int i = 0; i < lab.thread_count; i++)
-        if (lab.threads[i].origin.name == name) return i;
+    for (int i = 0; i < lab.run.thread_count; i++)
+        if (lab.run.threads[i].origin.name == name) return i;
     return NO_THREAD;
 }
 
 int64_t rl_wished_choice(void) {
-    rl_node *n = &execution.nodes[lab.step_count];
+    rl_node *n = &rows.nodes[lab.run.step_count];
     while (n->wishes) {
         const rl_wish *wish = &lab.current->wishes[n->wishes];
         n->wishes = wish->next;
@@ -109,19 +112,19 @@ int64_t rl_wished_choice(void) {
 void rl_follow_orders(int thread) {
     for (size_t k = 0; k < execution.order_count; k++) {
         rl_order *o = &execution.orders[k];
-        if (o->thread == thread && o->to == RL_UNKNOWN) o->to = lab.step_count;
+        if (o->thread == thread && o->to == RL_UNKNOWN) o->to = lab.run.step_count;
     }
 }
 
 void rl_note_effect(uint8_t kind, uintptr_t address, uint8_t free_for) {
-    if (lab.step_count == 0 || !rl_reduces()) return;
+    if (lab.run.step_count == 0 || !rl_reduces()) return;
     MAKE_ROOM(execution.effects, execution.effect_count, execution.effect_capacity, 256);
     execution.effects[execution.effect_count++] =
         (rl_effect){.address = address, .kind = kind, .free_for = free_for};
 }
 
 void rl_note_store_of_effect(uint32_t store, uint64_t value) {
-    if (lab.step_count == 0 || !rl_reduces()) return;
+    if (lab.run.step_count == 0 || !rl_reduces()) return;
     rl_effect *e = &execution.effects[execution.effect_count - 1];
     e->store = store;
     e->value = value;
@@ -129,12 +132,12 @@ void rl_note_store_of_effect(uint32_t store, uint64_t value) {
 
 void rl_note_other_value(uint32_t choice) {
     MAKE_ROOM(execution.values, execution.value_count, execution.value_capacity, 64);
-    execution.values[execution.value_count++] = (rl_other_value){lab.step_count, choice};
+    execution.values[execution.value_count++] = (rl_other_value){lab.run.step_count, choice};
 }
 
 void rl_note_runtime(void) {
-    if (lab.step_count > 0 && rl_reduces())
-        execution.nodes[lab.step_count - 1].is_in_runtime = true;
+    if (lab.run.step_count > 0 && rl_reduces())
+        rows.nodes[lab.run.step_count - 1].is_in_runtime = true;
 }
 
 static void add_order(rl_order order) {
@@ -142,16 +145,16 @@ static void add_order(rl_order order) {
     execution.orders[execution.order_count++] = order;
 }
 
-void rl_note_order(int thread) { rl_note_order_from(lab.step_count, thread); }
+void rl_note_order(int thread) { rl_note_order_from(lab.run.step_count, thread); }
 
 void rl_note_order_from(uint32_t step_count, int thread) {
     if (step_count == 0 || !rl_reduces()) return;
-    add_order((rl_order){step_count - 1, RL_UNKNOWN, lab.step_count - 1, thread});
+    add_order((rl_order){step_count - 1, RL_UNKNOWN, lab.run.step_count - 1, thread});
 }
 
 void rl_note_wait(uint32_t step) {
     if (!rl_reduces()) return;
-    const uint32_t current = lab.step_count - 1;
+    const uint32_t current = lab.run.step_count - 1;
     const int thread = lab.steps[current].thread;
     // The steps of the thread before this one did not wait.
     uint32_t since = current - 1;
@@ -160,15 +163,15 @@ void rl_note_wait(uint32_t step) {
 }
 
 void rl_note_join(int of) {
-    const int32_t last = lab.threads[of].last_step;
+    const int32_t last = lab.run.threads[of].last_step;
     if (last >= 0) rl_note_wait((uint32_t)last);
 }
 
 void rl_forget_steps_from(uint32_t step) {
     while (execution.value_count > 0 && execution.values[execution.value_count - 1].step >= step)
         execution.value_count--;
-    if (!rl_reduces() || step >= execution.node_capacity) return;
-    execution.effect_count = execution.nodes[step].first_effect;
+    if (!rl_reduces() || step >= rows.capacity) return;
+    execution.effect_count = rows.nodes[step].first_effect;
     size_t kept = 0;
     for (size_t k = 0; k < execution.order_count; k++)
         if (execution.orders[k].since < step) execution.orders[kept++] = execution.orders[k];
@@ -181,33 +184,33 @@ void rl_forget_steps_from(uint32_t step) {
 
 bool rl_learn(void) {
     if (!lab.scenario->learn) return true;
-    if (rl_reduces()) make_room_for_node(lab.step_count);
+    if (rl_reduces()) make_room_for_node(lab.run.step_count);
     static rl_execution run;
     static rl_origin origins[RL_MAX_THREADS];
     run = (rl_execution){
-        .status = lab.status,
-        .thread_count = lab.thread_count,
+        .status = lab.run.status,
+        .thread_count = lab.run.thread_count,
         .origins = origins,
-        .step_count = lab.step_count,
+        .step_count = lab.run.step_count,
         .prescribed = lab.current ? lab.current->length : 0,
-        .limit = lab.branch_limit,
+        .limit = lab.run.branch_limit,
         .steps = lab.steps,
         .fingerprints = lab.fingerprints,
-        .nodes = execution.nodes,
-        .pending = execution.pending,
-        .kinds = execution.kinds,
+        .nodes = rows.nodes,
+        .pending = rows.pending,
+        .kinds = rows.kinds,
         .effects = execution.effects,
-        .slept = lab.scenario->keeps_stores ? execution.slept : NULL,
+        .slept = lab.scenario->keeps_stores ? rows.slept : NULL,
         .values = execution.values,
         .value_count = (uint32_t)execution.value_count,
         .effect_count = (uint32_t)execution.effect_count,
         .orders = execution.orders,
         .order_count = (uint32_t)execution.order_count,
     };
-    for (int i = 0; i < lab.thread_count; i++) {
-        origins[i] = lab.threads[i].origin;
-        if (lab.threads[i].is_task) run.tasks |= set_of(i);
-        if (lab.threads[i].finished) run.finished |= set_of(i);
+    for (int i = 0; i < lab.run.thread_count; i++) {
+        origins[i] = lab.run.threads[i].origin;
+        if (lab.run.threads[i].is_task) run.tasks |= set_of(i);
+        if (lab.run.threads[i].finished) run.finished |= set_of(i);
     }
     rl_add_counts(&run);
     return lab.scenario->learn(lab.scenario->context, &run);

@@ -48,7 +48,10 @@ static struct {
     uint64_t calls[MOST_CALLS];  // the other callers from which that round came to this address
     uint32_t call_count;
     bool is_over;
+    bool has_too_many;  // there is no room for another one
 } trial;
+
+RL_OF_RUN(trial)
 
 __attribute__((constructor)) static void make_places(void) {
     const int access = PROT_READ | PROT_WRITE, flags = MAP_SHARED | MAP_ANONYMOUS;
@@ -56,17 +59,12 @@ __attribute__((constructor)) static void make_places(void) {
     if (memory != MAP_FAILED) ending = memory;
 }
 
-static bool has_too_many;
-
-bool rl_has_too_many_loops(void) { return has_too_many; }
+bool rl_has_too_many_loops(void) { return trial.has_too_many; }
 
 static bool is_trying(void) { return trial.of && !trial.is_over; }
 
-void rl_forget_trial(void) {
-    // Something else has ended the run.
+void rl_end_run_in_trial(void) {
     if (is_trying()) ending->count--;
-    trial.of = NULL;
-    trial.is_over = has_too_many = false;
 }
 
 uint64_t rl_callers_of(const thread *t) {
@@ -107,19 +105,18 @@ static bool has_been_tried(const thread *t, loop_place place) {
 
 /// Until the opposite is known, the loop counts as one that ends: it might end by a crash.
 static void begin(thread *t, loop_place place) {
-    has_too_many = ending->count == MOST_LOOPS || tried_count == MOST_LOOPS;
-    if (has_too_many) return;
+    trial.has_too_many = ending->count == MOST_LOOPS || tried_count == MOST_LOOPS;
+    if (trial.has_too_many) return;
     trial.of = t;
     trial.at = place;
-    trial.rounds = trial.points = trial.call_count = 0;
     ending->at[ending->count++] = place;
 }
 
 static void end(bool has_ended) {
-    lab.has_more_steps = trial.is_over = true;
+    lab.run.has_more_steps = trial.is_over = true;
     if (has_ended) return;
     ending->count--;
-    MAKE_ROOM(tried, tried_count, tried_capacity, 8);
+    MAKE_LASTING_ROOM(tried, tried_count, tried_capacity, 8);
     tried[tried_count++] =
         (waiting_loop){lab.scenario->exploration, trial.of->origin.name, trial.at};
 }
@@ -151,8 +148,8 @@ static bool is_beyond(const thread *t) {
 
 /// What is prescribed has to be repeated exactly.
 static bool can_begin(void) {
-    const bool is_free = !lab.current || lab.step_count >= lab.current->length;
-    return is_free && !lab.looks_again && lab.scenario->learn;
+    const bool is_free = !lab.current || lab.run.step_count >= lab.current->length;
+    return is_free && !lab.run.looks_again && lab.scenario->learn;
 }
 
 void rl_try_loop(thread *t, bool is_in_loop) {
@@ -176,12 +173,12 @@ bool rl_try_prescribed_loop(thread *t) {
 
 bool rl_is_trying(void) { return trial.of; }
 
-rl_thread_set rl_only_in_trial(void) { return set_of((int)(trial.of - lab.threads)); }
+rl_thread_set rl_only_in_trial(void) { return set_of((int)(trial.of - lab.run.threads)); }
 
 bool rl_ends_trial(rl_thread_set enabled) {
     if (trial.is_over) return true;
     const bool is_stuck = !(enabled & rl_only_in_trial());
-    const bool is_too_long = lab.step_count + 1 >= lab.scenario->max_steps;
+    const bool is_too_long = lab.run.step_count + 1 >= lab.scenario->max_steps;
     if (trial.of->finished || is_stuck || is_too_long)
         end(trial.of->finished || (is_too_long && is_in_first_round()));
     return trial.is_over;

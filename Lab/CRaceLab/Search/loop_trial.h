@@ -4,8 +4,8 @@
 
 #include "State/state.h"
 
-/// Called for a new run.
-void rl_forget_trial(void);
+/// Something else has ended the run.
+void rl_end_run_in_trial(void);
 
 /// Identifies the callers of the function that makes the thread's next step; 0: a task leaves none
 /// on the stack.

@@ -17,20 +17,17 @@
 
 #include <dlfcn.h>
 
-static rl_counted_object *objects;
-static size_t object_count, object_capacity;
-static rl_counting *countings;
-static size_t counting_count, counting_capacity;
+static struct {
+    rl_counted_object *objects;
+    size_t object_count, object_capacity;
+    rl_counting *countings;
+    size_t counting_count, counting_capacity;
+    uintptr_t observed_at;  // where an object was observed first; 0: nowhere
+} counts;
 
-/// Where an object was observed first; 0: nowhere.
-static uintptr_t observed_at;
+RL_OF_RUN(counts)
 
-void rl_begin_counts_of_run(void) {
-    object_count = counting_count = 0;
-    observed_at = 0;
-}
-
-uintptr_t rl_place_that_observes(void) { return observed_at; }
+uintptr_t rl_place_that_observes(void) { return counts.observed_at; }
 
 /// What earlier runs have shown.
 static const rl_known_counts *known(void) {
@@ -51,11 +48,11 @@ static bool is_followed_here(void) { return me && me->fate != IS_LOST && lab.sce
 static size_t number_of(uintptr_t object) {
     cell *c = rl_cell_at(object);
     if (c->counted > 0) return c->counted - 1;
-    MAKE_ROOM(objects, object_count, object_capacity, 64);
-    objects[object_count] =
+    MAKE_ROOM(counts.objects, counts.object_count, counts.object_capacity, 64);
+    counts.objects[counts.object_count] =
         (rl_counted_object){.object = object, .type = *(const uintptr_t *)object};
-    c->counted = ++object_count;
-    return object_count - 1;
+    c->counted = ++counts.object_count;
+    return counts.object_count - 1;
 }
 
 int64_t rl_references_to(const void *object) {
@@ -66,20 +63,21 @@ int64_t rl_references_to(const void *object) {
 
 /// Whether its next step, or some of what that may read, has been explored.
 static bool is_asleep(int thread) {
-    return has(lab.sleeping | lab.asleep_early, thread) || lab.slept[thread] > 0;
+    return has(lab.run.sleeping | lab.run.asleep_early, thread) || lab.run.slept[thread] > 0;
 }
 
 /// Wakes the threads that sleep at a place which depends on the count of an object of this type.
 static void wake_because_of(uintptr_t type, uint8_t kind) {
-    for (int i = 0; i < lab.thread_count; i++)
-        if (is_asleep(i) && rl_depends_on_count(known(), lab.threads[i].pc, kind, type)) rl_wake(i);
+    for (int i = 0; i < lab.run.thread_count; i++)
+        if (is_asleep(i) && rl_depends_on_count(known(), lab.run.threads[i].pc, kind, type))
+            rl_wake(i);
 }
 
 /// The same, for a change after which so many references to an object are left.
 static void wake_because_of_change(uintptr_t type, bool removes, int64_t left) {
-    for (int i = 0; i < lab.thread_count; i++) {
+    for (int i = 0; i < lab.run.thread_count; i++) {
         if (!is_asleep(i)) continue;
-        const uintptr_t pc = lab.threads[i].pc;
+        const uintptr_t pc = lab.run.threads[i].pc;
         const bool depends = removes && rl_depends_on_drop(known(), pc, left, type);
         if (depends || rl_asks_at(known(), pc, type)) rl_wake(i);
     }
@@ -87,27 +85,28 @@ static void wake_because_of_change(uintptr_t type, bool removes, int64_t left) {
 
 static void write_down(size_t of, int32_t change, int64_t left, bool looks) {
     const uint32_t step = (uint32_t)my_thread()->last_step;
-    if (looks || objects[of].asks_for_uniqueness)
-        wake_because_of(objects[of].type, looks ? RL_LOOK : RL_COUNT);
+    if (looks || counts.objects[of].asks_for_uniqueness)
+        wake_because_of(counts.objects[of].type, looks ? RL_LOOK : RL_COUNT);
     else
-        wake_because_of_change(objects[of].type, change < 0, left);
-    for (size_t i = counting_count; !looks && i > 0 && countings[i - 1].step == step; i--) {
-        if (countings[i - 1].of != of || countings[i - 1].looks) continue;
-        rl_counting *c = &countings[i - 1];
+        wake_because_of_change(counts.objects[of].type, change < 0, left);
+    for (size_t i = counts.counting_count; !looks && i > 0 && counts.countings[i - 1].step == step;
+         i--) {
+        if (counts.countings[i - 1].of != of || counts.countings[i - 1].looks) continue;
+        rl_counting *c = &counts.countings[i - 1];
         c->after += change;
         if (c->after < c->least) c->least = c->after;
         return;
     }
-    MAKE_ROOM(countings, counting_count, counting_capacity, 256);
-    const int32_t after = objects[of].change[me->thread], before = after - change;
-    countings[counting_count++] =
+    MAKE_ROOM(counts.countings, counts.counting_count, counts.counting_capacity, 256);
+    const int32_t after = counts.objects[of].change[me->thread], before = after - change;
+    counts.countings[counts.counting_count++] =
         (rl_counting){of, step, before, after, change < 0 ? after : before, looks};
 }
 
 /// `before`: the number of references before the change.
 static void note_change(uintptr_t object, int32_t change, int64_t before) {
     const size_t of = number_of(object);
-    rl_counted_object *o = &objects[of];
+    rl_counted_object *o = &counts.objects[of];
     if (!o->is_counted) o->at_first = before;
     o->is_counted = true;
     const int by = me->thread;
@@ -135,8 +134,8 @@ void rl_has_counted(const void *object, int change) {
 }
 
 static void observe(size_t of) {
-    objects[of].is_observed = true;
-    if (rl_active && !observed_at) observed_at = my_thread()->pc;
+    counts.objects[of].is_observed = true;
+    if (rl_active && !counts.observed_at) counts.observed_at = my_thread()->pc;
 }
 
 void rl_is_observed(const void *object) {
@@ -152,7 +151,7 @@ static void look_at(size_t of) {
 void rl_asks_for_uniqueness(const void *object) {
     if (!is_followed_here() || !object) return;
     const size_t of = number_of((uintptr_t)object);
-    objects[of].asks_for_uniqueness = true;
+    counts.objects[of].asks_for_uniqueness = true;
     look_at(of);
     rl_clean_stack();
 }
@@ -198,14 +197,15 @@ void rl_end_release(const rl_release_in_progress *this) {
 }
 
 void rl_forget_counts_from(uint32_t step) {
-    while (counting_count > 0 && countings[counting_count - 1].step >= step) counting_count--;
+    while (counts.counting_count > 0 && counts.countings[counts.counting_count - 1].step >= step)
+        counts.counting_count--;
 }
 
 void rl_add_counts(rl_execution *run) {
-    run->objects = objects;
-    run->object_count = object_count;
-    run->countings = countings;
-    run->counting_count = counting_count;
+    run->objects = counts.objects;
+    run->object_count = counts.object_count;
+    run->countings = counts.countings;
+    run->counting_count = counts.counting_count;
 }
 
 #endif

@@ -25,7 +25,6 @@ void rl_asks_for_uniqueness(const void *object);
 
 // MARK: - For the search
 
-void rl_begin_counts_of_run(void);
 /// Removes the counts of the steps from this one on.
 void rl_forget_counts_from(uint32_t step);
 /// Where the run has observed an object, so that reference counts matter; 0: nowhere.

@@ -155,8 +155,8 @@ static uint64_t fingerprint(const state *s, size_t recent) {
 
 /// The end of the block that contains the object of a task, or 0. Any thread may have allocated it.
 static uintptr_t end_of_task(uintptr_t task) {
-    for (int i = 0; i < lab.thread_count; i++) {
-        const block_of_memory *b = rl_block_with(&lab.threads[i], task);
+    for (int i = 0; i < lab.run.thread_count; i++) {
+        const block_of_memory *b = rl_block_with(&lab.run.threads[i], task);
         if (b) return b->start + b->size;
     }
     return 0;
@@ -207,7 +207,8 @@ static bool copy_state(visit *v, const state *s) {
     thread *t = s->thread;
     const size_t count = SAVED_WORDS + s->stack_count + t->block_count + t->block_words;
     if (count > MOST_WORDS_AT_ONCE || t->copied_count + count > MOST_WORDS) return false;
-    if (!t->copied) t->copied = rl_allocate(MOST_WORDS * sizeof *t->copied, "the copy of a state");
+    if (!t->copied)
+        t->copied = rl_allocate_in_run(MOST_WORDS * sizeof *t->copied, "the copy of a state");
     uint64_t *copy = t->copied + t->copied_count;
     memcpy(copy, s->registers, SAVED_WORDS * sizeof *copy);
     memcpy(copy + SAVED_WORDS, s->stack, s->stack_count * sizeof *copy);
@@ -333,8 +334,8 @@ static void note_first_visit(thread *t, uint8_t what, uint64_t callers, const st
 static void is_redundant(thread *t) {
     t->spinning = t->is_vain = false;
     if (lab.scenario->schedule || (lab.current && lab.current->sampler)) return;
-    lab.redundant = true;
-    if (lab.step_count < lab.branch_limit) lab.branch_limit = lab.step_count;
+    lab.run.redundant = true;
+    if (lab.run.step_count < lab.run.branch_limit) lab.run.branch_limit = lab.run.step_count;
 }
 
 static bool is_attempt(const thread *t) {
@@ -348,7 +349,7 @@ static bool look_for_spinning(thread *t, uintptr_t stack, const uint64_t *regist
     // Where a task comes to an actor it is compared, as it may do that in each round.
     if (is_way_of_task(t, t->kind) && !(t->is_task && t->kind == RL_ARRIVE)) return true;
     if (!may_spin(t)) {
-        lab.looks_in_vain = false;
+        lab.run.looks_in_vain = false;
         return !rl_is_progress(t, t->kind);
     }
     const state s = state_now(t, stack, registers);
@@ -357,7 +358,7 @@ static bool look_for_spinning(thread *t, uintptr_t stack, const uint64_t *regist
     uint64_t callers;
     const size_t at = find_visit(t, what, &callers);
     if (at == t->visit_count) {
-        lab.looks_in_vain = false;
+        lab.run.looks_in_vain = false;
         note_first_visit(t, what, callers, &s);
         return false;
     }
@@ -440,8 +441,8 @@ void rl_forget_visits(thread *t) {
 
 void rl_attempt_fails(const thread *attempting) {
     if (attempting->repeats) return;
-    for (int i = 0; i < lab.thread_count; i++) {
-        thread *t = &lab.threads[i];
+    for (int i = 0; i < lab.run.thread_count; i++) {
+        thread *t = &lab.run.threads[i];
         if (t != attempting && !t->finished) rl_change_for(t, attempting->address, true);
     }
 }
@@ -460,7 +461,7 @@ void rl_change_for(thread *t, uintptr_t address, bool is_lasting) {
         v->is_changed_for_good |= is_lasting;
         const bool is_of_round = k + t->round >= t->visit_count;
         if (!t->spinning || !is_of_round || (t->is_vain && !is_lasting)) continue;
-        rl_note_order((int)(t - lab.threads));
+        rl_note_order((int)(t - lab.run.threads));
         t->is_vain = t->spinning = false;
     }
 }

@@ -21,62 +21,63 @@ static bool is_within_dependent(const thread *t, uint8_t kind, uintptr_t address
 /// to take that lock, it shows something else.
 static void wake_owner_that_waits(uintptr_t address) {
     const lock *l = rl_known_lock(address);
-    if (!l || l->owner == NO_THREAD || lab.threads[l->owner].kind != RL_WAIT) return;
-    if (has(lab.sleeping, l->owner)) rl_wake(l->owner);
+    if (!l || l->owner == NO_THREAD || lab.run.threads[l->owner].kind != RL_WAIT) return;
+    if (has(lab.run.sleeping, l->owner)) rl_wake(l->owner);
 }
 
 /// Removes the threads whose steps depend on an operation from the sleep set.
 static void wake_dependent(uint8_t kind, uintptr_t address, bool is_in_runtime) {
     if (is_in_runtime || rl_is_about_tasks(kind)) {
         // A thread that a store has woken may read old values again, see `rl_did_store`.
-        for (rl_thread_set rest = lab.sleeping_in_runtime; rest; rest &= rest - 1)
-            lab.slept[__builtin_ctz(rest)] = 0;
+        for (rl_thread_set rest = lab.run.sleeping_in_runtime; rest; rest &= rest - 1)
+            lab.run.slept[__builtin_ctz(rest)] = 0;
     }
-    for (int i = 0; i < lab.thread_count; i++)
-        if (is_within_dependent(&lab.threads[i], kind, address)) rl_wake(i);
-    if (!lab.sleeping && !lab.asleep_early) return;
+    for (int i = 0; i < lab.run.thread_count; i++)
+        if (is_within_dependent(&lab.run.threads[i], kind, address)) rl_wake(i);
+    if (!lab.run.sleeping && !lab.run.asleep_early) return;
     if (kind == RL_ATOMIC_READ) wake_owner_that_waits(address);
     rl_sleeper sleepers[RL_MAX_THREADS];
-    for (int i = 0; i < lab.thread_count; i++)
-        sleepers[i] = (rl_sleeper){lab.threads[i].address, lab.sleeping_kinds[i]};
-    lab.sleeping = rl_still_asleep(lab.sleeping, sleepers, lab.sleeping_in_runtime, kind, address,
-                                   is_in_runtime);
+    for (int i = 0; i < lab.run.thread_count; i++)
+        sleepers[i] = (rl_sleeper){lab.run.threads[i].address, lab.run.sleeping_kinds[i]};
+    lab.run.sleeping = rl_still_asleep(lab.run.sleeping, sleepers, lab.run.sleeping_in_runtime,
+                                       kind, address, is_in_runtime);
     if (is_in_runtime || rl_is_about_tasks(kind)) {
         // What an early attempt does in the runtime is not known.
-        lab.sleeping &= ~lab.asleep_early;
-        lab.asleep_early = 0;
+        lab.run.sleeping &= ~lab.run.asleep_early;
+        lab.run.asleep_early = 0;
     } else {
-        lab.asleep_early = rl_still_asleep_early(lab.asleep_early, sleepers, kind, address);
+        lab.run.asleep_early = rl_still_asleep_early(lab.run.asleep_early, sleepers, kind, address);
     }
 }
 
 /// Records an operation at an address. Removes the threads whose steps depend on it from the sleep
 /// set and, if the operation changes the value, wakes threads that spin on it.
 void rl_did(int by, uint8_t kind, uintptr_t address, bool changes) {
-    rl_note_effect(kind, address, lab.free_before);
+    rl_note_effect(kind, address, lab.run.free_before);
     wake_dependent(kind, address, false);
-    for (int i = 0; i < lab.thread_count; i++) {
-        thread *t = &lab.threads[i];
+    for (int i = 0; i < lab.run.thread_count; i++) {
+        thread *t = &lab.run.threads[i];
         if (i == by || t->finished) continue;
         // The arrival of a task at an actor does not change what others read.
         if (changes && kind != RL_ARRIVE) rl_change_for(t, address, rl_is_lasting(kind));
     }
-    if (changes && rl_is_progress(&lab.threads[by], kind)) rl_forget_visits(&lab.threads[by]);
+    if (changes && rl_is_progress(&lab.run.threads[by], kind))
+        rl_forget_visits(&lab.run.threads[by]);
 }
 
 void rl_did_read(uint8_t kind, uintptr_t address, uint32_t store, uint64_t expected) {
-    rl_note_effect(kind, address, lab.free_before);
+    rl_note_effect(kind, address, lab.run.free_before);
     rl_note_store_of_effect(store, expected);
 }
 
 void rl_did_store(int by, uintptr_t address, bool changes, uint32_t store, uint64_t replaced) {
-    const rl_thread_set asleep = lab.sleeping;
+    const rl_thread_set asleep = lab.run.sleeping;
     rl_did(by, RL_ATOMIC_WRITE, address, changes);
     rl_note_store_of_effect(store, replaced);
     // Of the threads that this wakes, only what they read now is new.
-    for (rl_thread_set woken = asleep & ~lab.sleeping; woken; woken &= woken - 1) {
+    for (rl_thread_set woken = asleep & ~lab.run.sleeping; woken; woken &= woken - 1) {
         const int i = __builtin_ctz(woken);
-        if (lab.threads[i].address == address) lab.slept[i] = store - 1;
+        if (lab.run.threads[i].address == address) lab.run.slept[i] = store - 1;
     }
 }
 
@@ -86,9 +87,9 @@ void rl_did_within(const thread *t, const open_access *access, bool changes) {
 }
 
 uint64_t rl_look_at_clock(void) {
-    const uint64_t before = lab.time, passed = rl_read_clock();
+    const uint64_t before = lab.run.time, passed = rl_read_clock();
     if (me->thread == NO_THREAD) return passed;
-    if (lab.time > before)
+    if (lab.run.time > before)
         rl_runtime_did(RL_PASS_TIME, RL_CLOCK, 0);
     else if (my_thread()->clock_reads == 1)
         rl_runtime_did(RL_ATOMIC_READ, RL_CLOCK, 0);
@@ -98,7 +99,7 @@ uint64_t rl_look_at_clock(void) {
 void rl_let_pass(uint64_t nanoseconds) {
     // A thread never wakes up exactly when it should.
     const uint64_t delay = 50 * 1000;
-    lab.time += nanoseconds + delay;
+    lab.run.time += nanoseconds + delay;
     if (me->thread != NO_THREAD) rl_runtime_did(RL_PASS_TIME, RL_CLOCK, 0);
 }
 

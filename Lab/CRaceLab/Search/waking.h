@@ -8,15 +8,15 @@
 
 /// Removes a thread from the sleep set. It may also read old values again that have been explored.
 static inline void rl_wake(int thread) {
-    lab.sleeping &= ~set_of(thread);
-    lab.asleep_early &= ~set_of(thread);
-    lab.slept[thread] = 0;
+    lab.run.sleeping &= ~set_of(thread);
+    lab.run.asleep_early &= ~set_of(thread);
+    lab.run.slept[thread] = 0;
 }
 
 /// The same for all threads.
 static inline void rl_wake_all(void) {
-    lab.sleeping = lab.asleep_early = 0;
-    memset(lab.slept, 0, sizeof lab.slept);
+    lab.run.sleeping = lab.run.asleep_early = 0;
+    memset(lab.run.slept, 0, sizeof lab.run.slept);
 }
 
 /// A thread has carried out an operation at an address.
@@ -30,7 +30,7 @@ void rl_did_store(int by, uintptr_t address, bool changes, uint32_t store, uint6
 /// before that step. It is not known whether it did.
 void rl_did_within(const thread *t, const open_access *access, bool changes);
 /// The address of the time.
-#define RL_CLOCK ((uintptr_t)&lab.time)
+#define RL_CLOCK ((uintptr_t)&lab.run.time)
 /// The calling thread reads the clock, see `rl_read_clock`.
 uint64_t rl_look_at_clock(void);
 /// The calling thread sleeps: it lets time pass.

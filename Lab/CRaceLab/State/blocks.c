@@ -53,13 +53,13 @@ void rl_allocated(void *memory, size_t size) {
 }
 
 extent rl_extent_with(uintptr_t address) {
-    for (int i = 0; i < lab.thread_count; i++) {
-        const block_of_memory *b = rl_block_with(&lab.threads[i], address);
+    for (int i = 0; i < lab.run.thread_count; i++) {
+        const block_of_memory *b = rl_block_with(&lab.run.threads[i], address);
         if (b) return (extent){b->start, b->size};
     }
     // The memory of a block that was freed may be that of a later one.
-    for (size_t i = lab.set_up_count; i > 0; i--) {
-        const extent b = lab.set_up_blocks[i - 1];
+    for (size_t i = lab.run.set_up_count; i > 0; i--) {
+        const extent b = lab.run.set_up_blocks[i - 1];
         if (address - b.start < b.size) return b;
     }
     return (extent){0, 0};
@@ -97,14 +97,9 @@ bool rl_is_in_frame(const thread *t, uintptr_t address) {
 
 void rl_allocated_in_set_up(void *memory, size_t size) {
     rl_ignore();
-    MAKE_ROOM(lab.set_up_blocks, lab.set_up_count, lab.set_up_capacity, 256);
-    lab.set_up_blocks[lab.set_up_count++] = (extent){(uintptr_t)memory, size};
+    MAKE_ROOM(lab.run.set_up_blocks, lab.run.set_up_count, lab.run.set_up_capacity, 256);
+    lab.run.set_up_blocks[lab.run.set_up_count++] = (extent){(uintptr_t)memory, size};
     rl_attend();
-}
-
-void rl_discard_after_run(void *memory) {
-    MAKE_ROOM(lab.discarded, lab.discarded_count, lab.discarded_capacity, 64);
-    lab.discarded[lab.discarded_count++] = memory;
 }
 
 void rl_freed(const void *memory) {

@@ -13,10 +13,6 @@ void rl_allocated_in_set_up(void *memory, size_t size);
 /// The calling thread frees memory, or moves it.
 void rl_freed(const void *memory);
 
-/// Discards memory of the lab whose address identifies something in this run: it is not reused
-/// before the end of the run.
-void rl_discard_after_run(void *memory);
-
 /// A task puts a frame onto its stack; or it removes a frame, and those above.
 void rl_add_frame(thread *t, uintptr_t start, size_t size);
 void rl_remove_frames(thread *t, uintptr_t start);

@@ -10,28 +10,24 @@
 
 #include <string.h>
 
-static const uint64_t start = 1000ull * 1000 * 1000 * 1000;
 static const uint64_t hour = 3600ull * 1000 * 1000 * 1000;
 /// The first jumps are short; then they become longer. After the last one, years have passed.
 enum { SHORT_JUMPS = 20, MOST_JUMPS = 25 };
 
-static uint64_t draws_between_runs, reads_between_runs;
+/// By the code that sets up or judges a run.
+static struct { uint64_t draws, clock_reads; } between_runs;
+
+RL_OF_RUN(between_runs)
 
 bool rl_runs_scenario(void) {
     return me && me->fate == STAYS && !rl_is_ignoring() && (rl_active || rl_is_between_runs_here());
 }
 
-void rl_forget_inputs(void) {
-    lab.time = start;
-    draws_between_runs = reads_between_runs = 0;
-    lab.jumps = 0;
-}
-
 void rl_draw(void *memory, size_t size) {
     lab.summary.has_random_numbers = true;
     const bool is_between_runs = me->thread == NO_THREAD;
-    uint64_t *count = is_between_runs ? &draws_between_runs : &lab.threads[me->thread].draws;
-    const uint64_t by = is_between_runs ? 0 : lab.threads[me->thread].origin.name;
+    uint64_t *count = is_between_runs ? &between_runs.draws : &lab.run.threads[me->thread].draws;
+    const uint64_t by = is_between_runs ? 0 : lab.run.threads[me->thread].origin.name;
     const uint64_t sequence = rl_mix(lab.scenario->seed * 64 + by + 1);
     for (size_t done = 0; done < size; done += sizeof(uint64_t)) {
         const uint64_t number = rl_mix(sequence + ++*count * 0x9E3779B97F4A7C15ull);
@@ -42,39 +38,39 @@ void rl_draw(void *memory, size_t size) {
 
 static void jump(void) {
     uint64_t length = hour;
-    if (lab.jumps < MOST_JUMPS) {
-        for (int i = SHORT_JUMPS; i < lab.jumps; i++) length *= 24;
-        lab.jumps++;
+    if (lab.run.jumps < MOST_JUMPS) {
+        for (int i = SHORT_JUMPS; i < lab.run.jumps; i++) length *= 24;
+        lab.run.jumps++;
     }
-    lab.time += length;
+    lab.run.time += length;
 }
 
 uint64_t rl_read_clock(void) {
     const uint64_t most_reads = 1000;
     if (me->thread == NO_THREAD) {
-        if (++reads_between_runs % most_reads == 0) jump();
-        return lab.time - start;
+        if (++between_runs.clock_reads % most_reads == 0) jump();
+        return lab.run.time;
     }
-    thread *t = &lab.threads[me->thread];
+    thread *t = &lab.run.threads[me->thread];
     t->clock_reads = t->clock_read_at == t->accesses ? t->clock_reads + 1 : 1;
     t->clock_read_at = t->accesses;
     if (t->clock_reads % most_reads == 0) jump();
-    return lab.time - start;
+    return lab.run.time;
 }
 
-uint64_t rl_time_passed(void) { return lab.time - start; }
+uint64_t rl_time_passed(void) { return lab.run.time; }
 
 void rl_time_jumps(bool for_loops) {
     if (for_loops)
         jump();
     else
-        lab.time += hour;
+        lab.run.time += hour;
 }
 
 bool rl_waits_for_time(const thread *t) {
     const bool reads = t->clock_reads > 0 && t->clock_read_at + t->round + 1 >= t->accesses;
     return t->started && !t->finished && !t->is_away && t->spinning && reads &&
-           lab.jumps < MOST_JUMPS;
+           lab.run.jumps < MOST_JUMPS;
 }
 
 #endif

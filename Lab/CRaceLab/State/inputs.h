@@ -8,7 +8,6 @@
 bool rl_runs_scenario(void);
 
 /// A run begins.
-void rl_forget_inputs(void);
 
 /// Fills memory with random numbers. Each thread has a sequence of its own, so its numbers do not
 /// depend on the order of the threads.

@@ -5,7 +5,6 @@
 #include "State/state.h"
 
 /// Called for a new run, in which nothing is known about any address.
-void rl_forget_addresses(void);
 
 cell *rl_cell_at(uintptr_t address);
 /// From now on nothing is known about the address of this record.

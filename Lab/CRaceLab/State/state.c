@@ -4,7 +4,21 @@
 
 #ifndef RL_WITHOUT_HOOKS
 
+#include "Platform/memory.h"
+
+#include <string.h>
+
 struct laboratory lab;
+
+const rl_part_of_run *rl_parts_of_run;
+
+void rl_begin_state_of_run(void) {
+    rl_discard_memory_of_run();
+    for (const rl_part_of_run *p = rl_parts_of_run; p; p = p->next) memset(p->memory, 0, p->size);
+    lab.run = (struct run){.last = NO_THREAD, .branch_limit = UINT32_MAX};
+    const size_t size = RL_MAX_THREADS * sizeof *lab.run.threads;
+    lab.run.threads = rl_allocate_in_run(size, "the threads of a run");
+}
 
 _Thread_local worker *me;
 static _Thread_local int listening, ignoring;
@@ -88,13 +102,13 @@ _Noreturn void rl_give_up(void) {
 }
 
 _Noreturn void rl_end_run_with(rl_status status) {
-    lab.status = status;
+    lab.run.status = status;
     me->fate = ENDS_RUN;
     rl_give_up();
 }
 
 _Noreturn void rl_end_run_with_too_many_threads(void) {
-    lab.misfit_thread = me->thread;
+    lab.run.misfit_thread = me->thread;
     rl_end_run_with(RL_TOO_MANY);
 }
 

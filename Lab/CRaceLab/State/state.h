@@ -353,21 +353,15 @@ struct worker {
     uint32_t left_in;         // … and how many steps there were when its actor was left
 };
 
-struct laboratory {
-    const rl_scenario *scenario;
-    bool begun;
-    rl_summary summary;
-    int64_t began, reported;  // milliseconds: the start, and the last progress report
-    uint64_t run;             // counts all runs of this process
-
+/// What is known of one run, made anew for each. Files that keep more of it to themselves name it in
+/// `RL_OF_RUN`.
+struct run {
     int thread_count;   // grows when a thread starts another one
     int first_count;    // how many the scenario begins with
     int started_count;  // how many of these have been started
-    thread threads[RL_MAX_THREADS];
+    thread *threads;    // room for RL_MAX_THREADS
 
-    rl_step *steps;
-    uint64_t *fingerprints;  // of the execution before each step
-    uint32_t step_count, step_capacity;
+    uint32_t step_count;
     rl_thread_set sleeping, asleep_early;    // see `rl_plan`
     uint8_t sleeping_kinds[RL_MAX_THREADS];  // the kinds of their steps, as executed
     rl_thread_set sleeping_in_runtime;       // those whose steps have unannounced effects
@@ -379,8 +373,6 @@ struct laboratory {
     uint64_t time;             // of the model, in nanoseconds …
     int jumps;                 // … and how often it has passed for loops that read the clock
     void (*step_ended)(void);  // called at the end of each step; NULL: nothing to do
-    void (*run_job)(void);     // what a worker does that was assigned a job, see task.c
-    const rl_plan *current;    // what is prescribed for this run; NULL: nothing
     bool redundant;
     uint32_t branch_limit;  // no branches from this step on
     rl_status status;
@@ -403,19 +395,33 @@ struct laboratory {
 
     bool listens_to_counts;  // retains and releases are observed
 
+    bool is_first;  // of the exploration
     bool is_setting_up;
     bool is_judging;   // the code that judges a complete run, of which nothing is left to do …
     bool judge_waits;  // … waits for something that will not happen …
     rl_waiting judge;  // … which is this
-    bool is_first_run;
     extent *set_up_blocks;
     size_t set_up_count, set_up_capacity;
 
-    void **kept;
+    void **kept;  // memory of the program that it has freed
     size_t kept_count, kept_capacity;
-    void **discarded;  // memory of the lab, see rl_discard_after_run
-    size_t discarded_count, discarded_capacity;
+};
 
+struct laboratory {
+    struct run run;
+
+    // Of one exploration.
+    const rl_scenario *scenario;
+    bool begun;
+    rl_summary summary;
+    int64_t began, reported;  // milliseconds: the start, and the last progress report
+    const rl_plan *current;   // what is prescribed for this run; NULL: nothing
+
+    // Of the process.
+    rl_step *steps;
+    uint64_t *fingerprints;  // of the execution before each step
+    uint32_t step_capacity;
+    void (*run_job)(void);        // what a worker does that was assigned a job, see task.c
     void *(*work)(void *worker);  // what a worker does, see workers.c
     worker *idle;
     worker *spare;  // workers of threads that have ended, see thread.c
@@ -426,6 +432,26 @@ struct laboratory {
     _Atomic uint64_t progress;  // grows by RL_PROGRESS, see rl_makes_progress
     _Atomic int own_work;       // if not 0, the watcher ignores the running thread
 };
+
+/// State of one run that a single file uses. It is zero when the run begins.
+typedef struct rl_part_of_run {
+    void *memory;
+    size_t size;
+    const struct rl_part_of_run *next;
+} rl_part_of_run;
+
+/// A list of them. Complete before the program begins.
+extern const rl_part_of_run *rl_parts_of_run;
+
+#define RL_OF_RUN(variable)                                                                 \
+    static rl_part_of_run part_##variable = {.memory = &variable, .size = sizeof variable}; \
+    __attribute__((constructor)) static void add_##variable(void) {                         \
+        part_##variable.next = rl_parts_of_run;                                             \
+        rl_parts_of_run = &part_##variable;                                                 \
+    }
+
+/// Begins the state of a run: everything is forgotten that is known of the run before.
+void rl_begin_state_of_run(void);
 
 // The program may define globals with these names, and the linker would merge them.
 #define lab rl_lab
@@ -440,7 +466,7 @@ static inline bool has(rl_thread_set set, int index) {
 }
 static inline thread *my_thread(void) {
     RL_REQUIRE(me && me->thread >= 0, "this is no thread of the scenario");
-    return &lab.threads[me->thread];
+    return &lab.run.threads[me->thread];
 }
 
 // MARK: - The calling thread

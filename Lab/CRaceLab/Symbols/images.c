@@ -25,7 +25,7 @@ static pthread_mutex_t reading = PTHREAD_MUTEX_INITIALIZER;
 static void add_sequence(image *i, sequence s) {
     // The linker places discarded functions at address 0 or 1.
     if (s.start <= 1 || s.end <= s.start) return;
-    MAKE_ROOM(i->sequences, i->sequence_count, i->sequence_capacity, 256);
+    MAKE_LASTING_ROOM(i->sequences, i->sequence_count, i->sequence_capacity, 256);
     i->sequences[i->sequence_count++] = s;
 }
 
@@ -143,7 +143,7 @@ static void read_rows(sequence *s) {
     registers now = {.ends_sequence = true};
     do {
         if (!rl_next_row(&r, &s->unit, &now)) break;
-        MAKE_ROOM(s->rows, s->row_count, capacity, 256);
+        MAKE_LASTING_ROOM(s->rows, s->row_count, capacity, 256);
         s->rows[s->row_count++] =
             (row){now.address, (uint32_t)now.file, (uint32_t)now.line, (uint32_t)now.column};
     } while (!now.ends_sequence);
