@@ -23,7 +23,8 @@ void rl_resumes_task(const void *task, rl_place place) {
     const int index = rl_task_at(task);
     if (index == NO_THREAD) return;
     thread *resumed = &lab.run.threads[index];
-    rl_forget_visits(resumed);
+    // The end of a sleep is no news.
+    if (t->sleeper != resumed) rl_forget_visits(resumed);
     if (resumed->continuation == IS_PENDING) resumed->continuation = IS_RESUMED;
     if (!t->is_of_runtime) lab.steps[t->last_step].resumes = (int8_t)index;
     if (!resumed->is_away) {

@@ -1,5 +1,4 @@
-// Tasks of Swift concurrency: which of them the running operating-system thread runs, and the
-// ordering that they cause.
+// Tasks of Swift concurrency: which of them the running operating-system thread runs.
 //
 // A task is one more thread of the interleaving, but it has no operating-system thread of its own:
 // the runtime cuts it into jobs, and any idle worker runs a job. So the runtime reports which task
@@ -13,11 +12,6 @@
 // A context switch is possible before a task arrives at an actor, is resumed, ends, is cancelled or
 // checks for cancellation, before it queues up again after a yield, and before it wakes from a
 // sleep. Leaving an actor is part of the previous step, like the release of a lock.
-//
-// The runtime itself reports happens-before edges, to ThreadSanitizer (task_calls.c). The lab
-// corrects them: initializing a global orders nothing, since that happens in the first run only;
-// resuming a continuation before it is awaited orders what follows the await; and so do the
-// runtime's own locks.
 
 #include "Primitives/task.h"
 
@@ -54,8 +48,8 @@ static uintptr_t place_of_suspension(const thread *t);
 static bool is_next_to_wake(const thread *t) {
     for (int i = 0; i < lab.run.thread_count; i++) {
         const thread *other = &lab.run.threads[i];
-        const bool sleeps =
-            other->kind == RL_ELAPSE && other->work && !other->is_away && !other->finished;
+        const bool sleeps = other->kind == RL_ELAPSE && other->work && !other->is_away &&
+                            !other->finished && !other->spinning;
         if (sleeps && other->time < t->time) return false;
     }
     return true;
@@ -65,17 +59,21 @@ static const rl_operation arrive = {.kind = RL_ARRIVE};
 static const rl_operation finish = {.kind = RL_FINISH};
 static const rl_operation yield_again = {.kind = RL_YIELD};
 static const rl_operation wake_up = {.kind = RL_ELAPSE, .is_woken = is_next_to_wake};
-const rl_operation rl_cancel_task = {.kind = RL_CANCEL};
-const rl_operation rl_ask_task = {.kind = RL_ASK};
 
 // MARK: - Tasks and their addresses
 
-int rl_task_at(const void *task) {
-    for (int i = lab.run.thread_count - 1; i >= 0; i--) {
-        const thread *t = &lab.run.threads[i];
-        if (t->is_task && t->task == (uintptr_t)task && !t->finished && !t->is_ending) return i;
-    }
-    return NO_THREAD;
+static void begin_task(int index, const void *task) {
+    thread *t = &lab.run.threads[index];
+    t->is_task = true;
+    if (rl_recording) rl_recording->tasks |= set_of(index);
+    t->describe = describe;
+    t->leave = leave_thread;
+    lab.run_job = run_job;
+    t->task = (uintptr_t)task;
+    rl_note_priority(t);
+    // The runtime allocates the first frame together with the task.
+    const block_of_memory *b = rl_block_with(my_thread(), (uintptr_t)task);
+    if (b) rl_add_frame(t, b->start, b->size);
 }
 
 static int new_task(const void *task) {
@@ -86,19 +84,11 @@ static int new_task(const void *task) {
         index = rl_add_thread();
         lab.run.threads[index].is_away = true;
     }
-    lab.run.threads[index].is_task = true;
-    if (rl_recording) rl_recording->tasks |= set_of(index);
-    lab.run.threads[index].describe = describe;
-    lab.run.threads[index].leave = leave_thread;
-    lab.run_job = run_job;
-    lab.run.threads[index].task = (uintptr_t)task;
-    rl_note_priority(&lab.run.threads[index]);
-    // The runtime allocates the first frame together with the task.
-    const block_of_memory *b = rl_block_with(my_thread(), (uintptr_t)task);
-    if (b) rl_add_frame(&lab.run.threads[index], b->start, b->size);
-    if (me->is_creating) lab.run.threads[index].actor = me->creates_on;
+    begin_task(index, task);
+    thread *t = &lab.run.threads[index];
+    if (me->is_creating) t->actor = me->creates_on;
     if (!me->is_creating || index == me->thread) return index;
-    lab.run.threads[index].pc = me->creates_at;
+    t->pc = me->creates_at;
     if (me->creates_child) rl_has_child(index);
     return index;
 }
@@ -150,18 +140,39 @@ static void continues_with(thread *t, const rl_operation *o, uintptr_t address, 
 
 // Time passes only when a task wakes up, and tasks wake up in the order of their times. Apart from
 // that a task can wake up at any moment: the lab assumes nothing about how long other threads take.
+// A task that sleeps again and again until something changes spins, like one that yields.
+
+static const uint64_t never = ~0ull;
+
+/// The runtime makes a task for each sleep. Those that wake up the same task are one thread, unless
+/// it was cancelled and an earlier one still runs.
+static int alarm_for(thread *sleeper, const void *job) {
+    thread *alarm = sleeper->alarm;
+    const bool is_over = alarm && alarm->finished && alarm->time != never;
+    const int index = is_over ? (int)(alarm - lab.run.threads) : new_task(job);
+    if (is_over) {
+        alarm->finished = alarm->is_ending = false;
+        alarm->frame_count = 0;
+        begin_task(index, job);
+    }
+    sleeper->alarm = &lab.run.threads[index];
+    sleeper->alarm->sleeper = sleeper;
+    sleeper->falls_asleep = true;
+    return index;
+}
 
 void rl_send_job_later(void *job, void (*work)(void *), uint64_t time, bool is_of_runtime) {
     my_thread()->accesses++;
     int index = rl_task_at(job);
-    if (index == NO_THREAD) index = new_task(job);
+    if (index == NO_THREAD)
+        index = is_of_runtime && my_thread()->is_task ? alarm_for(my_thread(), job) : new_task(job);
     thread *t = &lab.run.threads[index];
     t->is_of_runtime = is_of_runtime;
     t->job = job;
     t->work = work;
     t->time = time;
     continues_with(t, &wake_up, RL_CLOCK, my_thread()->pc);
-    t->finished = time == ~0ull;
+    t->finished = time == never;
     rl_runtime_did(RL_FALL_ASLEEP, RL_CLOCK, 0);
     rl_note_order(index);
     rl_release_clock(job);
@@ -228,6 +239,19 @@ static void refuse_locks_of_suspended(thread *t) {
                     (rl_place){place_of_suspension(t), 0});
 }
 
+/// The task is suspended until its alarm wakes it up.
+static void look_at_sleep(thread *t) {
+    const uintptr_t *task = (const uintptr_t *)t->task;
+    t->falls_asleep = false;
+    if (t->has_read_clock) return;
+    t->kind = RL_YIELD;
+    t->address = t->task;
+    t->pc = place_of_suspension(t);
+    t->asleep_above = (uintptr_t)rl_awaited_context((const uintptr_t *)task[8]);
+    rl_look_for_loop(t, 0);
+    t->asleep_above = 0;
+}
+
 static void leave_thread(int index) {
     thread *t = &lab.run.threads[index];
     rl_notice_unlocks(t);
@@ -243,6 +267,7 @@ static void leave_thread(int index) {
     t->is_away = !t->finished;
     if (t->is_away && asks_for_element(t)) lab.steps[t->last_step].element = RL_WAITS;
     if (t->finished) t->started = true;
+    if (t->is_away && t->falls_asleep) look_at_sleep(t);
     if (!t->is_away || !t->work_of_yield) return;
     t->job = t->yield;
     t->work = t->work_of_yield;
@@ -414,75 +439,6 @@ static uintptr_t place_of_suspension(const thread *t) {
     // The code of `withUnsafeContinuation` has no lines: show its caller.
     const uintptr_t pc = rl_place_in_contexts((const uintptr_t *)task[8]);
     return pc ? pc : is_of_program ? task[7] + 1 : t->pc;
-}
-
-// MARK: - Acquire and release in the runtime
-
-/// For comparison in tests: a point at every event of the runtime, unless the task has already been
-/// enqueued and could continue elsewhere.
-static void point_at_all(const void *thing) {
-    if (!rl_has_fault(RL_FAULT_POINT_AT_ALL_OF_RUNTIME) || !rl_active) return;
-    const thread *t = my_thread();
-    if (t->is_sent || t->work_of_yield || t->is_ending || t->is_of_runtime) return;
-    rl_point(&rl_ask_task, thing, (rl_place){0, me->body});
-    my_thread()->accesses--;
-}
-
-/// Whether the address is that of a task. Called when no unfinished task has the address, so such a
-/// task has ended.
-static bool has_ended(const void *task) {
-    for (int i = 0; i < lab.run.thread_count; i++)
-        if (lab.run.threads[i].is_task && lab.run.threads[i].task == (uintptr_t)task) return true;
-    return false;
-}
-
-void rl_runtime_acquires(const void *thing) {
-    cell *c = rl_cell_at((uintptr_t)thing);
-    if (me->thread == NO_THREAD) {
-        rl_join_clock(&me->before_job, &c->released);
-        if (c->left_in > me->left_in) me->left_in = c->left_in;
-        return;
-    }
-    thread *t = my_thread();
-    rl_join_clock(&t->clock, &c->released);
-    if (rl_task_at(thing) != NO_THREAD) return;
-    if (has_ended(thing)) return rl_runtime_did(RL_ATOMIC_READ, (uintptr_t)thing, 0);
-    t->is_arriving = false;
-    rl_note_order_from(c->left_in, me->thread);
-}
-
-void rl_release_clock(const void *thing) {
-    cell *c = rl_cell_at((uintptr_t)thing);
-    thread *t = my_thread();
-    rl_join_clock(&c->released, &t->clock);
-    rl_advance(t);
-}
-
-// A task that leaves an actor and one that arrives there can be permuted, unless they differ in
-// their priorities: the second one runs afterwards either way. Only the order of arrival matters,
-// and what a task waits for: if that is available already, the task does not leave its actor.
-void rl_runtime_releases(const void *thing, bool only_orders) {
-    if (me->thread == NO_THREAD) return;
-    point_at_all(thing);
-    thread *t = my_thread();
-    const bool is_own = t->task == (uintptr_t)thing;
-    const bool is_yielding = t->work_of_yield || t->is_yielding;
-    const bool goes_on =
-        only_orders || t->is_arriving || t->is_ending || is_yielding || t->is_registering;
-    if (is_own && !goes_on) {
-        rl_runtime_did(RL_ATOMIC_READ, (uintptr_t)thing, 0);
-        rl_runtime_did(RL_ASK, ALL_TASKS, 0);
-    }
-    const bool is_actor = !is_own && rl_task_at(thing) == NO_THREAD;
-    if (is_actor) rl_cell_at((uintptr_t)thing)->left_in = lab.run.step_count;
-    if (is_actor) rl_leaves_actor((uintptr_t)thing);
-    rl_release_clock(thing);
-}
-
-void rl_is_registering(bool is_registering) { my_thread()->is_registering = is_registering; }
-
-void rl_cancels_or_asks(const rl_operation *operation, rl_place place) {
-    rl_point(operation, (const void *)ALL_TASKS, place);
 }
 
 #endif

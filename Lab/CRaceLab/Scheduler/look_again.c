@@ -31,7 +31,9 @@ static int look_once_more(void) {
         if (t->has_looked) {
             begin_looking();
             // The thread runs the whole loop once, wherever in the loop it starts.
-            for (size_t k = 0; k < t->visit_count; k++) t->visits[k].is_changed_for_good = true;
+            thread *loops = t->sleeper ? t->sleeper : t;
+            for (size_t k = 0; k < loops->visit_count; k++)
+                loops->visits[k].is_changed_for_good = true;
             return i;
         }
         t->spinning = true;
@@ -69,7 +71,8 @@ static void take_back_looks(void) {
 }
 
 void rl_look_again(rl_thread_set *enabled) {
-    if (lab.run.looks_again && lab.run.last >= 0 && lab.run.threads[lab.run.last].finished)
+    const thread *last = lab.run.last >= 0 ? &lab.run.threads[lab.run.last] : NULL;
+    if (lab.run.looks_again && last && last->finished && !last->sleeper)
         lab.run.looks_in_vain = false;
     if (lab.run.looks_again && !lab.run.looks_in_vain) stop_looking();
     if (*enabled) {

@@ -55,9 +55,10 @@ static bool was_made_in_run(uintptr_t address) {
 static const char *outside_help(const thread *t) {
     if (t->is_task && atomic_load(&outside_resumes))
         return "waits for something that is done outside of the scenario";
-    if (t->finished || !t->started || t->is_away) return NULL;
+    if (t->finished || !t->started) return NULL;
     if (rl_spins_on_global(t))
         return "waits for a change of a global, which code outside of the scenario may make";
+    if (t->is_away) return NULL;
     const bool is_awake = t->operation->is_woken && !t->asleep;
     if (is_awake) return NULL;
     const bool was_made_here = was_made_in_run(t->asleep ? t->asleep_on : t->address);

@@ -142,7 +142,8 @@ static uintptr_t place_of_wait(const thread *t) {
 }
 
 static rl_waiting waiting_of(const thread *t) {
-    rl_waiting w = {.finished = t->finished,
+    // The alarm of a task that sleeps in vain is no more than a part of that task.
+    rl_waiting w = {.finished = t->finished || (t->sleeper && t->spinning),
                     .spinning = t->spinning,
                     .busy = rl_is_busy(t),
                     .holder = NO_THREAD,

@@ -160,20 +160,25 @@ void rl_try_loop(thread *t, bool is_in_loop) {
         end(true);
     }
     if (t != trial.of) return;
-    t->spinning = false;
+    rl_set_spinning(t, false);
     if (!trial.is_over && is_of_trial(t) && ++trial.rounds > MOST_ROUNDS) end(false);
 }
 
 bool rl_try_prescribed_loop(thread *t) {
+    if (t->sleeper) t = t->sleeper;
     if (!trial.of && lab.scenario->schedule) consider(t);
     if (t != trial.of) return false;
-    t->spinning = false;
+    rl_set_spinning(t, false);
     return true;
 }
 
 bool rl_is_trying(void) { return trial.of; }
 
-rl_thread_set rl_only_in_trial(void) { return set_of((int)(trial.of - lab.run.threads)); }
+rl_thread_set rl_only_in_trial(void) {
+    const thread *alarm = trial.of->alarm;
+    return set_of((int)(trial.of - lab.run.threads)) |
+           (alarm ? set_of((int)(alarm - lab.run.threads)) : 0);
+}
 
 bool rl_ends_trial(rl_thread_set enabled) {
     if (trial.is_over) return true;

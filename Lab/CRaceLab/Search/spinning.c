@@ -137,10 +137,25 @@ static uint64_t next_number(void) {
     return ++number;
 }
 
+/// How many words of a block to look at. When a task falls asleep, the frames of the sleep are not
+/// part of its state: they contain the time.
+static size_t words_before_sleep(const thread *t, uintptr_t start, size_t words) {
+    bool is_of_sleep = false;
+    for (size_t k = 0; t->asleep_above && k < t->frame_count; k++) {
+        const extent *f = &t->frames[k];
+        is_of_sleep |= t->asleep_above - f->start < f->size;
+        const size_t before = (f->start - start) / sizeof(uint64_t);
+        if (is_of_sleep && f->start >= start && before < words) words = before;
+    }
+    return words;
+}
+
 static void look_at_reachable_blocks(look *l) {
     for (size_t k = 0; k < l->block_count; k++) {
         const size_t index = l->blocks[k];
-        look_at_words(l, contents_of(l->state, index), l->state->thread->blocks[index].words);
+        const block_of_memory *b = &l->state->thread->blocks[index];
+        const size_t words = words_before_sleep(l->state->thread, b->start, b->words);
+        look_at_words(l, contents_of(l->state, index), words);
     }
 }
 
@@ -168,7 +183,8 @@ static uint64_t fingerprint_of_task(const state *s, size_t recent) {
     look l = {.state = s, .recent = recent, .number = next_number()};
     const uintptr_t task = s->thread->task, end = end_of_task(task);
     if (end - task > RL_MOST_BYTES) return l.number;
-    look_at_words(&l, (const uint64_t *)task, (end - task) / sizeof(uint64_t));
+    const size_t words = words_before_sleep(s->thread, task, (end - task) / sizeof(uint64_t));
+    look_at_words(&l, (const uint64_t *)task, words);
     look_at_reachable_blocks(&l);
     return l.is_partial ? l.number : l.hash;
 }
@@ -378,7 +394,7 @@ static bool look_for_spinning(thread *t, uintptr_t stack, const uint64_t *regist
     // would block the threads it waits for.
     const bool may_stop =
         t->locks_held <= now.least_held && !t->comes_for && !has_come_to_actor(t, at);
-    t->spinning = may_stop && seen != SOMETHING;
+    rl_set_spinning(t, may_stop && seen != SOMETHING);
     t->is_vain = t->spinning && seen == LOCKS_ONLY;
     if (t->repeats && now.old_reads != t->old_reads) is_redundant(t);
     now.old_reads = t->old_reads;
@@ -436,7 +452,8 @@ void rl_holds_fewer(thread *t) {
 void rl_forget_visits(thread *t) {
     t->visit_count = 0;
     t->copied_count = 0;
-    t->is_vain = t->spinning = false;
+    t->is_vain = false;
+    rl_set_spinning(t, false);
 }
 
 void rl_attempt_fails(const thread *attempting) {
@@ -462,7 +479,9 @@ void rl_change_for(thread *t, uintptr_t address, bool is_lasting) {
         const bool is_of_round = k + t->round >= t->visit_count;
         if (!t->spinning || !is_of_round || (t->is_vain && !is_lasting)) continue;
         rl_note_order((int)(t - lab.run.threads));
-        t->is_vain = t->spinning = false;
+        if (t->is_away && t->alarm) rl_note_order((int)(t->alarm - lab.run.threads));
+        t->is_vain = false;
+        rl_set_spinning(t, false);
     }
 }
 

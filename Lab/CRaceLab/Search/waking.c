@@ -89,6 +89,7 @@ void rl_did_within(const thread *t, const open_access *access, bool changes) {
 uint64_t rl_look_at_clock(void) {
     const uint64_t before = lab.run.time, passed = rl_read_clock();
     if (me->thread == NO_THREAD) return passed;
+    my_thread()->has_read_clock = true;
     if (lab.run.time > before)
         rl_runtime_did(RL_PASS_TIME, RL_CLOCK, 0);
     else if (my_thread()->clock_reads == 1)

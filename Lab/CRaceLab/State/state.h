@@ -11,6 +11,7 @@
 #include "Platform/build.h"
 #include "Platform/end.h"
 #include "Platform/parker.h"
+#include "State/of_run.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -245,6 +246,7 @@ struct thread {
     uint64_t draws;                    // how many random numbers it has drawn
     uint32_t clock_reads;              // how many times in a row it has read the clock …
     uint32_t clock_read_at;            // … and how many accesses it had made by then
+    bool has_read_clock;               // so its state depends on the time
     bool repeats;                      // it comes back to its next step in the same state
     rl_release_in_progress *releases;  // the innermost one
     uint32_t moment;        // the number of a moment at which it released objects; 0: none …
@@ -310,6 +312,11 @@ struct thread {
     } continuation;               // the last one begun by the program …
     uint32_t continuation_began;  // … at this moment of the task; 0: it is the first one
     uint64_t time;                // at which it wakes up
+    thread *alarm;                // the task of the runtime that wakes it up when it sleeps …
+    thread *sleeper;              // … and of such a task, the one that it wakes up
+    uint32_t sleeps;              // how often it has slept after it has read the clock
+    bool falls_asleep;            // it has set the alarm, and is not suspended yet
+    uintptr_t asleep_above;       // from this address on, its stack belongs to the sleep
 };
 
 /// An operating-system thread that runs the bodies of scenario threads.
@@ -360,7 +367,6 @@ struct run {
     int first_count;    // how many the scenario begins with
     int started_count;  // how many of these have been started
     thread *threads;    // room for RL_MAX_THREADS
-
     uint32_t step_count;
     rl_thread_set sleeping, asleep_early;    // see `rl_plan`
     uint8_t sleeping_kinds[RL_MAX_THREADS];  // the kinds of their steps, as executed
@@ -389,10 +395,8 @@ struct run {
     bool looks_in_vain;   // … and have not done anything new
     uint32_t looks_from;  // the step at which that began
     size_t races_before_look;
-
     rl_race *races;
     size_t race_count, race_capacity;
-
     bool listens_to_counts;  // retains and releases are observed
 
     bool is_first;  // of the exploration
@@ -433,26 +437,6 @@ struct laboratory {
     _Atomic int own_work;       // if not 0, the watcher ignores the running thread
 };
 
-/// State of one run that a single file uses. It is zero when the run begins.
-typedef struct rl_part_of_run {
-    void *memory;
-    size_t size;
-    const struct rl_part_of_run *next;
-} rl_part_of_run;
-
-/// A list of them. Complete before the program begins.
-extern const rl_part_of_run *rl_parts_of_run;
-
-#define RL_OF_RUN(variable)                                                                 \
-    static rl_part_of_run part_##variable = {.memory = &variable, .size = sizeof variable}; \
-    __attribute__((constructor)) static void add_##variable(void) {                         \
-        part_##variable.next = rl_parts_of_run;                                             \
-        rl_parts_of_run = &part_##variable;                                                 \
-    }
-
-/// Begins the state of a run: everything is forgotten that is known of the run before.
-void rl_begin_state_of_run(void);
-
 // The program may define globals with these names, and the linker would merge them.
 #define lab rl_lab
 #define me rl_me
@@ -463,6 +447,11 @@ extern _Thread_local worker *me;
 static inline rl_thread_set set_of(int index) { return (rl_thread_set)1 << index; }
 static inline bool has(rl_thread_set set, int index) {
     return index >= 0 && index < RL_MAX_THREADS && (set >> index & 1);
+}
+/// A spinning thread is not scheduled; nor is the alarm of a task that sleeps in a loop.
+static inline void rl_set_spinning(thread *t, bool spins) {
+    t->spinning = spins;
+    if (t->is_away && t->alarm) t->alarm->spinning = spins;
 }
 static inline thread *my_thread(void) {
     RL_REQUIRE(me && me->thread >= 0, "this is no thread of the scenario");

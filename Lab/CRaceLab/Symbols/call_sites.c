@@ -369,6 +369,15 @@ uintptr_t rl_place_in_contexts(const uintptr_t *context) {
     return without_line;
 }
 
+const uintptr_t *rl_awaited_context(const uintptr_t *context) {
+    for (int depth = 0; context && depth < 64; depth++, context = (const uintptr_t *)context[0]) {
+        const uintptr_t pc = context[1];
+        const bool is_of_program = pc && rl_is_under_test(pc) && !rl_is_labs_own(pc);
+        if (is_of_program && !rl_is_compilers_own(pc + 1)) return context;
+    }
+    return NULL;
+}
+
 /// Whether the code only allocates an object and calls its initializer.
 static bool is_allocating(uintptr_t pc) {
     call_site *site = call_site_of(pc);

@@ -64,3 +64,5 @@ rl_place rl_caller_of(rl_place place);
 /// The first function under test in a chain of asynchronous contexts, each of which points to its
 /// caller's; 0: none.
 uintptr_t rl_place_in_contexts(const uintptr_t *context);
+/// The context of the library function that a function under test awaits; NULL: none.
+const uintptr_t *rl_awaited_context(const uintptr_t *context);

@@ -40,61 +40,148 @@ private func yieldOften(_ count: Int) async -> Int {
     return numbers[199]
 }
 
-extension TaskExample {
-    static let polling =
-        yielding + pollingWithoutYields + loops(yields: true) + loops(yields: false)
+/// What a task does between two looks at a flag.
+private enum Round: String, CaseIterable, CustomStringConvertible {
+    case spins, yields, sleeps
 
-    /// Both kinds of loops.
-    private static func loops(yields: Bool) -> [TaskExample] {
-        let verb = yields ? "yields" : "spins"
-        return [
-            TaskExample("\(verb) until a flag is set", outcomes: ["2"]) { scenario, notebook in
+    var description: String { rawValue }
+
+    func pass() async {
+        switch self {
+        case .spins: break
+        case .yields: await Task.yield()
+        case .sleeps: try? await Task.sleep(for: .milliseconds(1))
+        }
+    }
+}
+
+extension TaskExample {
+    static let polling = yielding + sleeping + pollingWithoutYields + Round.allCases.flatMap(loops)
+
+    /// The same loops, whatever they do in each round.
+    private static func loops(_ round: Round) -> [TaskExample] {
+        [
+            TaskExample("\(round) until a flag is set", outcomes: ["2"]) { scenario, notebook in
                 let shared = PolledFlags()
                 scenario.task("setter") {
                     notebook.value = 1
                     shared.flag.store(true, ordering: .releasing)
                 }
                 scenario.task("poller") {
-                    while !shared.flag.load(ordering: .acquiring) {
-                        if yields { await Task.yield() }
-                    }
+                    while !shared.flag.load(ordering: .acquiring) { await round.pass() }
                     notebook.value += 1
                 }
             },
-            TaskExample("\(verb) until a relaxed flag is set", [.dataRace]) { scenario, notebook in
+            TaskExample("\(round) until a relaxed flag is set", [.dataRace]) { scenario, notebook in
                 let shared = PolledFlags()
                 scenario.task("setter") {
                     notebook.value += 1
                     shared.flag.store(true, ordering: .relaxed)
                 }
                 scenario.task("poller") {
-                    while !shared.flag.load(ordering: .relaxed) { if yields { await Task.yield() } }
+                    while !shared.flag.load(ordering: .relaxed) { await round.pass() }
                     notebook.value += 1
                 }
             },
-            TaskExample("\(verb) until it is cancelled", task: "starter") { _ in
-                let task = Task { while !Task.isCancelled { if yields { await Task.yield() } } }
+            TaskExample("\(round) until it is cancelled", task: "starter") { _ in
+                let task = Task { while !Task.isCancelled { await round.pass() } }
                 task.cancel()
                 await task.value
             },
             TaskExample(
-                "\(verb) until it is cancelled, and nothing does", [.deadlock], task: "starter"
+                "\(round) until it is cancelled, and nothing does", [.deadlock], task: "starter"
             ) { _ in
-                await Task { while !Task.isCancelled { if yields { await Task.yield() } } }.value
+                await Task { while !Task.isCancelled { await round.pass() } }.value
             },
-            TaskExample("\(verb), and gives up after three rounds", outcomes: ["0", "1"]) {
+            TaskExample("\(round), and gives up after three rounds", outcomes: ["0", "1"]) {
                 scenario, notebook in
                 let shared = PolledFlags()
                 scenario.thread("setter") { shared.flag.store(true, ordering: .releasing) }
                 scenario.task("poller") {
                     for _ in 0..<3 {
                         if shared.flag.load(ordering: .acquiring) { notebook.value = 1 }
-                        if yields { await Task.yield() }
+                        await round.pass()
                     }
+                }
+            },
+            TaskExample("\(round) until a flag under a lock is set") { scenario in
+                let plain = LockedFlag()
+                scenario.thread("setter") { plain.set() }
+                scenario.task("poller") { while !plain.isSet { await round.pass() } }
+            },
+            TaskExample("\(round) while another task does, and answers it", outcomes: ["1"]) {
+                scenario, notebook in
+                let shared = PolledFlags()
+                scenario.task("first") {
+                    while !shared.flag.load(ordering: .acquiring) { await round.pass() }
+                    notebook.value = 1
+                    shared.other.store(true, ordering: .releasing)
+                }
+                scenario.task("second") {
+                    shared.flag.store(true, ordering: .releasing)
+                    while !shared.other.load(ordering: .acquiring) { await round.pass() }
+                    _ = notebook.value
+                }
+            },
+            TaskExample("\(round), and so does the task that it waits for", [.deadlock]) {
+                scenario in
+                let shared = PolledFlags()
+                scenario.task("first") {
+                    while !shared.flag.load(ordering: .acquiring) { await round.pass() }
+                    shared.other.store(true, ordering: .releasing)
+                }
+                scenario.task("second") {
+                    while !shared.other.load(ordering: .acquiring) { await round.pass() }
+                    shared.flag.store(true, ordering: .releasing)
                 }
             },
         ]
     }
+
+    private static let sleeping = [
+        TaskExample("sleeps until a flag of an actor is set") { scenario in
+            let flag = PolledFlag()
+            scenario.task("setter") { await flag.set() }
+            scenario.task("poller") { while await !flag.isSet { await Round.sleeps.pass() } }
+        },
+        TaskExample("sleeps until a task is done that sleeps longer", outcomes: ["1"]) {
+            scenario, notebook in
+            let shared = PolledFlags()
+            scenario.task("setter") {
+                try? await Task.sleep(for: .seconds(1))
+                notebook.value = 1
+                shared.flag.store(true, ordering: .releasing)
+            }
+            scenario.task("poller") {
+                while !shared.flag.load(ordering: .acquiring) { await Round.sleeps.pass() }
+            }
+        },
+        TaskExample("sleeps longer in each round, up to a limit", outcomes: ["1"]) {
+            scenario, notebook in
+            let shared = PolledFlags()
+            scenario.task("setter") {
+                notebook.value = 1
+                shared.flag.store(true, ordering: .releasing)
+            }
+            scenario.task("poller") {
+                var milliseconds = 1
+                while !shared.flag.load(ordering: .acquiring) {
+                    try? await Task.sleep(for: .milliseconds(milliseconds))
+                    milliseconds = min(2 * milliseconds, 4)
+                }
+                _ = notebook.value
+            }
+        },
+        TaskExample("sleeps until its time is over") { scenario in
+            let shared = PolledFlags()
+            scenario.task("poller") {
+                let end = ContinuousClock.now + .milliseconds(5)
+                while !shared.flag.load(ordering: .acquiring), ContinuousClock.now < end {
+                    await Round.sleeps.pass()
+                }
+            }
+        },
+    ]
 
     private static let yielding = [
         TaskExample("only waits for a continuation", [.deadlock]) { scenario in
@@ -113,11 +200,6 @@ extension TaskExample {
             let flag = PolledFlag()
             scenario.task("poller") { while await !flag.isSet { await Task.yield() } }
         },
-        TaskExample("yields until a flag under a lock is set") { scenario in
-            let plain = LockedFlag()
-            scenario.thread("setter") { plain.set() }
-            scenario.task("poller") { while !plain.isSet { await Task.yield() } }
-        },
         TaskExample(
             "yields in a group until it is cancelled, which another task's error causes",
             task: "starter"
@@ -126,17 +208,6 @@ extension TaskExample {
                 group.addTask { while !Task.isCancelled { await Task.yield() } }
                 group.addTask { throw CancellationError() }
                 for try await _ in group {}
-            }
-        },
-        TaskExample("two tasks wait for each other", [.deadlock]) { scenario in
-            let shared = PolledFlags()
-            scenario.task("first") {
-                while !shared.flag.load(ordering: .acquiring) { await Task.yield() }
-                shared.other.store(true, ordering: .releasing)
-            }
-            scenario.task("second") {
-                while !shared.other.load(ordering: .acquiring) { await Task.yield() }
-                shared.flag.store(true, ordering: .releasing)
             }
         },
         TaskExample("a function with a large frame yields a few times", outcomes: ["4"]) {

@@ -314,13 +314,15 @@ struct TaskTests {
             }
         },
         KnownProgram(
-            "a task that sleeps until a flag is set",
-            noVerdict: "sleeps more often than there is room for, perhaps to wait for a change"
+            "a task that sleeps until a flag is set, each time until another time",
+            noVerdict: "sleeps again and again, and reads the clock meanwhile", at: place(6)
         ) { scenario in
             let flag = Box(Mutex(false))
             scenario.thread("setter") { flag.value.withLock { $0 = true } }
             scenario.task("poller") {
-                while !flag.value.withLock({ $0 }) { try? await Task.sleep(for: .milliseconds(1)) }
+                while !flag.value.withLock({ $0 }) {
+                    try? await Task.sleep(until: .now + .milliseconds(1), clock: .continuous)
+                }
             }
         },
         KnownProgram(
