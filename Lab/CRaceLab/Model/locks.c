@@ -181,7 +181,9 @@ static held_lock *silently_released(thread *t) {
     for (size_t i = 0; i < t->held_count; i++) {
         held_lock *held = &t->held[i];
         if (!held->silent || (last && last->since > held->since)) continue;
-        if (atomic_load((_Atomic uint32_t *)held->lock) == 0) last = held;
+        // A lock on the stack may be gone, and other things be there.
+        const uint32_t owner = atomic_load((_Atomic uint32_t *)held->lock) & 0x3FFFFFFF;
+        if (owner != me->number) last = held;
     }
     return last;
 }

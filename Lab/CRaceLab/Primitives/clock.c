@@ -34,9 +34,11 @@ typedef struct {
     uintptr_t caller;
     /// Whether it is the lab or Dispatch, which need the time as it is.
     bool needs_real_time;
-    /// Whether it is CoreFoundation, which measures how long `Thread.sleep` has slept. That does not
-    /// depend on how long others have.
+    /// Whether it is CoreFoundation, which measures how long `Thread.sleep` has slept, or what looks
+    /// for the time zone. That does not depend on how long others have slept.
     bool measures;
+    /// Whether it is the runtime of tasks, for a program or for a sleep.
+    bool is_of_tasks;
 } reader;
 
 static reader reader_at(uintptr_t caller) {
@@ -45,7 +47,9 @@ static reader reader_at(uintptr_t caller) {
     if (r->caller == caller) return *r;
     rl_ignore();
     const bool needs = rl_is_labs_own(caller) || rl_is_in_library(caller, "libdispatch");
-    *r = (reader){caller, needs, rl_is_in_library(caller, "libFoundation")};
+    const bool measures =
+        rl_is_in_library(caller, "libFoundation") || rl_is_in_library(caller, "lib_FoundationICU");
+    *r = (reader){caller, needs, measures, rl_is_in_library(caller, "libswift_Concurrency")};
     rl_attend();
     return *r;
 }
@@ -95,6 +99,7 @@ bool rl_shows_still_time(clockid_t clock, struct timespec *time, uintptr_t calle
     *time = base_of(clock, *time);
     if (!by.measures) comes_from(caller);
     add(time, by.measures ? rl_read_clock() : rl_look_at_clock());
+    if (me->thread != NO_THREAD) my_thread()->has_read_clock |= !by.measures && !by.is_of_tasks;
     return true;
 }
 
@@ -214,13 +219,23 @@ uint64_t dispatch_walltime(const void *when, int64_t delta);
 /// What the clocks showed when they were first read in this exploration.
 static struct { uint64_t exploration, time, time_of_day; } base;
 
+/// What a clock showed when it was first read in this exploration, in nanoseconds.
+static uint64_t base_in_nanoseconds(clockid_t clock) {
+    struct timespec now = {0};
+    clock_gettime(clock, &now);
+    now = base_of(clock, now);
+    return nanoseconds(&now);
+}
+
 static uint64_t passed(void) {
     const bool is_in_scenario = rl_runs_scenario();
     const uint64_t exploration = is_in_scenario ? lab.scenario->exploration : base.exploration;
     if (base.time == 0 || base.exploration != exploration) {
         base.exploration = exploration;
-        base.time = REAL(dispatch_time)(NOW, 0);
-        base.time_of_day = REAL(dispatch_walltime)(NULL, 0);
+        base.time =
+            is_in_scenario ? base_in_nanoseconds(CLOCK_MONOTONIC) : REAL(dispatch_time)(NOW, 0);
+        base.time_of_day = is_in_scenario ? 0 - base_in_nanoseconds(CLOCK_REALTIME)
+                                          : REAL(dispatch_walltime)(NULL, 0);
     }
     return is_in_scenario ? rl_look_at_clock() : 0;
 }
@@ -240,11 +255,20 @@ static bool shows_still_time(rl_place place) {
     if (rl_active && !rl_sees(RL_QUEUES, place)) return false;
     if (!rl_runs_scenario() || !rl_is_call_of_program(&place)) return false;
     rl_comes_to_clock(place);
+    if (rl_on_lab_thread()) my_thread()->has_read_clock = true;
+    return true;
+}
+
+/// The runtime of tasks computes when a sleep will end.
+static bool is_for_sleep(rl_place place) {
+    if (!rl_active || !rl_runs_scenario() || !reader_at(place.pc).is_of_tasks) return false;
+    rl_comes_to_clock(rl_place_that_awaits(place));
     return true;
 }
 
 uint64_t dispatch_time(uint64_t when, int64_t delta) {
-    if (when == NOW && shows_still_time(RL_CALLER)) when = still_time();
+    const rl_place place = RL_CALLER;
+    if (when == NOW && (is_for_sleep(place) || shows_still_time(place))) when = still_time();
     return REAL(dispatch_time)(when, delta);
 }
 
@@ -258,6 +282,23 @@ bool rl_has_passed(uint64_t time) {
     if (time == NOW) return true;
     bool is_time_of_day = (int64_t)time < 0;
     return is_time_of_day ? (int64_t)time >= (int64_t)still_walltime() : time <= still_time();
+}
+
+uint64_t rl_model_moment(clockid_t clock, const struct timespec *moment) {
+    if (moment->tv_sec > INT64_MAX / BILLION) return FOREVER;
+    const uint64_t shown = nanoseconds(moment), base_of_clock = base_in_nanoseconds(clock);
+    return shown > base_of_clock ? shown - base_of_clock : 0;
+}
+
+uint64_t rl_model_time(uint64_t time) {
+    if (time == FOREVER) return time;
+    const bool is_time_of_day = time >> 62 == 3, counts_sleep = time >> 62 == 2;
+    const clockid_t clock = is_time_of_day ? CLOCK_REALTIME
+                            : counts_sleep ? CLOCK_BOOTTIME
+                                           : CLOCK_MONOTONIC;
+    const uint64_t shown = is_time_of_day ? 0 - time : time & ~(3ull << 62);
+    const uint64_t base_of_clock = base_in_nanoseconds(clock);
+    return shown > base_of_clock ? shown - base_of_clock : 0;
 }
 
 uint64_t rl_real_time(uint64_t time) {

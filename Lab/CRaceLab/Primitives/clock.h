@@ -13,6 +13,9 @@ bool rl_shows_still_time(clockid_t clock, struct timespec *time, uintptr_t calle
 /// Between the runs, waits really wait.
 struct timespec rl_real_moment(clockid_t clock, const struct timespec *moment);
 
+/// When a moment comes that a clock shows, in the time of the model.
+uint64_t rl_model_moment(clockid_t clock, const struct timespec *moment);
+
 /// Whether a deadline has passed.
 bool rl_has_come(clockid_t clock, const struct timespec *moment);
 

@@ -197,7 +197,8 @@ static int sleep_on(pthread_cond_t *condition, pthread_mutex_t *mutex, const str
         rl_unlocked(mutex);
     }
     const bool is_timed = until && sleeps;
-    uint32_t step = is_timed ? rl_timed_point(&take_mutex_back, mutex, place)
+    uint32_t step = is_timed ? rl_timed_point(&take_mutex_back, mutex, place,
+                                              rl_model_moment(clock_of(condition), until))
                              : rl_point(&take_mutex_back, mutex, place);
     bool woken = sleeps && rl_got_it(step);
     rl_really_lock(mutex);

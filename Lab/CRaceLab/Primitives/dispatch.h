@@ -34,6 +34,8 @@ typedef struct {
 bool rl_has_passed(uint64_t time);
 /// When a time really comes that the code under test has computed from a clock which stands still.
 uint64_t rl_real_time(uint64_t time);
+/// When a time of Dispatch comes, in the time of the model.
+uint64_t rl_model_time(uint64_t time);
 
 // queue.c
 
@@ -101,6 +103,7 @@ typedef struct item {
     dispatch_object group;  // the group to which the work belongs, or NULL …
     void (*when_done)(const struct item *i, rl_place place);  // … and what to do when it is done
     uintptr_t pc;                                             // where it was sent
+    uint64_t comes_at;      // when delayed work comes, in the time of the model
     uint32_t delivered_in;  // the step that delivered it to its lane
 } item;
 

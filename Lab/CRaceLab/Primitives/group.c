@@ -221,9 +221,10 @@ static intptr_t wait_between_runs(dispatch_object group, uint64_t timeout) {
 }
 
 static intptr_t wait_in_run(dispatch_object group, uint64_t timeout, rl_place place) {
-    uint32_t step = timeout == FOREVER       ? rl_point(&rl_await_work, group, place)
-                    : rl_has_passed(timeout) ? rl_point(&rl_try_to_await_work, group, place)
-                                             : rl_timed_point(&rl_await_work, group, place);
+    uint32_t step = timeout == FOREVER ? rl_point(&rl_await_work, group, place)
+                    : rl_has_passed(timeout)
+                        ? rl_point(&rl_try_to_await_work, group, place)
+                        : rl_timed_point(&rl_await_work, group, place, rl_model_time(timeout));
     return rl_got_it(step) ? 0 : 1;
 }
 

@@ -72,9 +72,19 @@ static void meet_lock_without_calls(rl_place place) {
     if (rl_is_unseen_lock(place)) rl_meet_outside(RL_LOCK_WITHOUT_CALLS, rl_place_in_source(place));
 }
 
+static bool is_word_free(const thread *t) {
+    return atomic_load((_Atomic uint32_t *)t->address) == 0;
+}
+
+/// A library takes such a lock without a call, unless it is taken already.
+static const rl_operation wait_in_library = {.kind = RL_LOCK, .is_available = is_word_free};
+
 NAMED(LOCK_SLOW, SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle)) {
     if (rl_is_observing) rl_observer_locks(handle, release_word);
-    if (rl_sees(RL_MUTEX, RL_CALLER)) {
+    const bool sees = rl_sees(RL_MUTEX, RL_CALLER);
+    if (sees && !rl_is_under_test(RL_CALLER.pc)) {
+        rl_point(&wait_in_library, handle, rl_place_in_source(RL_CALLER));
+    } else if (sees) {
         meet_lock_without_calls(RL_CALLER);
         rl_point(&rl_take_lock, handle, rl_place_in_source(RL_CALLER));
         if (take(handle)) return;
@@ -269,8 +279,10 @@ int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until
     int answer;
     if (asks_again(mutex, &answer, place)) return answer;
     const rl_operation *wait = rl_gives(RL_LIBERTY_TIME_OUTS) ? &wait_for_lock : &rl_take_lock;
-    const uint32_t step = rl_has_come(CLOCK_REALTIME, until) ? rl_point(&rl_try_lock, mutex, place)
-                                                             : rl_timed_point(wait, mutex, place);
+    const uint64_t deadline = rl_model_moment(CLOCK_REALTIME, until);
+    const uint32_t step = rl_has_come(CLOCK_REALTIME, until)
+                              ? rl_point(&rl_try_lock, mutex, place)
+                              : rl_timed_point(wait, mutex, place, deadline);
     return rl_got_it(step) ? take_unless_destroyed(mutex, place) : ETIMEDOUT;
 }
 

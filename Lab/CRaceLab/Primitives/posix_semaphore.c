@@ -99,7 +99,8 @@ static int wait_until_moment(sem_t *semaphore, clockid_t clock, const struct tim
                              rl_place place) {
     if (rl_has_come(clock, until))
         return result(rl_point(&rl_try_to_acquire, semaphore, place), ETIMEDOUT);
-    return result(rl_timed_point(&rl_acquire, semaphore, place), ETIMEDOUT);
+    return result(rl_timed_point(&rl_acquire, semaphore, place, rl_model_moment(clock, until)),
+                  ETIMEDOUT);
 }
 
 int sem_timedwait(sem_t *semaphore, const struct timespec *until) {

@@ -17,6 +17,7 @@
 #include "Scheduler/points.h"
 #include "Scheduler/runs.h"
 #include "Search/execution.h"
+#include "Search/waking.h"
 #include "State/blocks.h"
 #include "State/shadow.h"
 
@@ -257,6 +258,7 @@ void rl_send_item(item *i, rl_place place) {
     // lane.
     const bool starts = kind == GLOBAL && !lane_for(i->queue, is_serial);
     rl_point(&rl_send_work, starts ? my_thread() : rl_line_of(i->queue), place);
+    rl_wait_until(i->comes_at);
     if (kind != GLOBAL) rl_stand_in_line(i->queue, i, is_serial || i->barrier);
     lane *l = starts ? NULL : lane_for(i->queue, is_serial);
     if (!l) l = new_lane(i->queue);
@@ -267,8 +269,8 @@ void rl_send_item(item *i, rl_place place) {
 
 // MARK: - Delayed work
 
-// Time is not part of the model: work sent with a delay may reach its queue at any later time. A
-// separate thread sends it.
+// Work sent with a delay may reach its queue at any later time, which has come then. A separate thread
+// sends it.
 
 /// Sent while the scenario was set up.
 static item *first_delayed;
@@ -287,6 +289,7 @@ static void send_in_run(void *argument) { send_now(argument); }
 
 void rl_send_item_later(uint64_t when, item *i, rl_place place) {
     if (when == FOREVER) return rl_discard_item(i);
+    i->comes_at = rl_model_time(when);
     if (rl_is_between_runs_here()) {
         i->next = first_delayed;
         first_delayed = i;

@@ -138,9 +138,10 @@ intptr_t dispatch_semaphore_wait(dispatch_object semaphore, uint64_t timeout) {
     IS_LISTENED_TO(place);
     if (!is_listened_to) return wait_between_runs(semaphore, timeout);
     make_counted(semaphore);
-    uint32_t step = timeout == FOREVER       ? rl_point(&rl_acquire, semaphore, place)
-                    : rl_has_passed(timeout) ? rl_point(&rl_try_to_acquire, semaphore, place)
-                                             : rl_timed_point(&rl_acquire, semaphore, place);
+    uint32_t step = timeout == FOREVER ? rl_point(&rl_acquire, semaphore, place)
+                    : rl_has_passed(timeout)
+                        ? rl_point(&rl_try_to_acquire, semaphore, place)
+                        : rl_timed_point(&rl_acquire, semaphore, place, rl_model_time(timeout));
     return rl_got_it(step) ? 0 : 1;
 }
 

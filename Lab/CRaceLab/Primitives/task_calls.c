@@ -148,13 +148,6 @@ bool rl_job_passes(dispatch_object queue, void *job, function work, rl_place pla
     return true;
 }
 
-/// Converts a Dispatch time to nanoseconds of the clock that it belongs to.
-static uint64_t nanoseconds(uint64_t when) {
-    if (when == FOREVER) return FOREVER;
-    const bool is_time_of_day = when >> 62 == 3;
-    return is_time_of_day ? 0 - when : when & ~(3ull << 62);
-}
-
 /// Where the time is part of its state, each round of a loop differs from the others.
 enum { MOST_SLEEPS = 100 };
 
@@ -168,31 +161,23 @@ bool rl_delayed_job_passes(uint64_t when, void *job, function work) {
         if (!place.pc) place.pc = t->pc;
         rl_meet_outside("sleeps again and again, and reads the clock meanwhile", place);
     }
-    rl_send_job_later(job, work, nanoseconds(when), is_in_runtime((uintptr_t)code));
+    rl_send_job_later(job, work, rl_model_time(when), is_in_runtime((uintptr_t)code));
     return true;
 }
 
 // MARK: - Clocks
 
-/// For the runtime, the model's time is the time.
 int clock_gettime(clockid_t clock, struct timespec *time) {
-    const uintptr_t caller = RL_CALLER.pc;
-    const bool is_of_task = is_in_runtime(caller) && rl_controls_tasks();
-    if (!is_of_task) {
-        const int result = REAL(clock_gettime)(clock, time);
-        if (result == 0) rl_shows_still_time(clock, time, caller);
-        return result;
-    }
-    rl_comes_to_clock(rl_place_that_awaits(RL_CALLER));
+    const rl_place place = RL_CALLER;
+    const bool is_of_task = is_in_runtime(place.pc) && rl_controls_tasks();
+    if (is_of_task) rl_comes_to_clock(rl_place_that_awaits(place));
+    const int result = REAL(clock_gettime)(clock, time);
+    if (result == 0) rl_shows_still_time(clock, time, place.pc);
+    if (!is_of_task) return result;
     // A sleep reads it, too, but not for the program.
-    thread *t = my_thread();
-    const uintptr_t reader = rl_place_of_await(RL_CALLER).pc;
-    const bool has_read_clock = t->has_read_clock || (reader && !rl_is_compilers_own(reader));
-    rl_look_at_clock();
-    t->has_read_clock = has_read_clock;
-    const uint64_t now = lab.run.time;
-    *time = (struct timespec){(time_t)(now / 1000000000), (long)(now % 1000000000)};
-    return 0;
+    const uintptr_t reader = rl_place_of_await(place).pc;
+    my_thread()->has_read_clock |= reader && !rl_is_compilers_own(reader);
+    return result;
 }
 
 // MARK: - Creating tasks

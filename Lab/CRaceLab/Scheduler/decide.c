@@ -257,11 +257,10 @@ static void come_early(thread *t, rl_step *record) {
     t->missed = t->waits_for;
 }
 
-/// Time passes until what the threads wait for happens: a wait times out, or a loop that reads the
-/// clock sees that its time is over.
-static void let_time_pass(bool for_loops) {
+/// A loop that reads the clock sees that its time is over.
+static void let_time_pass(void) {
     const rl_thread_set waiting = those_who(rl_waits_for_time);
-    rl_time_jumps(for_loops);
+    rl_time_jumps();
     for (int i = 0; i < lab.run.thread_count; i++)
         if (has(waiting, i)) rl_forget_visits(&lab.run.threads[i]);
 }
@@ -282,9 +281,9 @@ static void record(uint32_t step, choice c, const situation *now) {
                                 .could_be_spurious = could->spurious,
                                 .preemptions = lab.run.preemptions};
     thread *t = &lab.run.threads[c.thread];
-    const bool ends_loop = c.how == RL_TIME_OUT && rl_waits_for_time(t);
-    if (now->time_is_up || ends_loop) let_time_pass(ends_loop || !those_who(can_stop_waiting));
-    t->timed_out = t->timed && (now->time_is_up || c.how == RL_TIME_OUT);
+    const bool is_time_over = now->time_is_up || c.how == RL_TIME_OUT;
+    if (is_time_over && rl_waits_for_time(t)) let_time_pass();
+    t->timed_out = t->timed && is_time_over;
     t->is_spurious = c.how == RL_SPURIOUS;
     t->early = false;
     rl_choose_store(c.thread, c.store, &lab.steps[step]);

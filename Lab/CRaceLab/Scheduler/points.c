@@ -165,6 +165,7 @@ uint32_t rl_announced_step(int index) {
     bool done = carry_out(t);
     if (lab.scenario->keeps_stores && !t->operation->is_atomic) rl_note_other_step(index);
     record->failed = !done || t->timed_out;
+    if (t->timed_out) rl_wait_until(t->deadline);
     record->locks_held = t->locks_held;
     t->last_step = (int32_t)step;
     t->unreported = true;
@@ -182,7 +183,9 @@ uint32_t rl_point(const rl_operation *operation, const void *address, rl_place p
     return step;
 }
 
-uint32_t rl_timed_point(const rl_operation *operation, const void *address, rl_place place) {
+uint32_t rl_timed_point(const rl_operation *operation, const void *address, rl_place place,
+                        uint64_t deadline) {
+    my_thread()->deadline = deadline;
     return point(operation, address, place, true);
 }
 

@@ -10,7 +10,8 @@ uint32_t rl_point(const rl_operation *operation, const void *address, rl_place p
 
 /// The same, for a wait with a time-out. Its length does not matter: the wait times out only when
 /// no other thread is enabled, unless RL_LIBERTY_TIME_OUTS is given. See `rl_got_it`.
-uint32_t rl_timed_point(const rl_operation *operation, const void *address, rl_place place);
+uint32_t rl_timed_point(const rl_operation *operation, const void *address, rl_place place,
+                        uint64_t deadline);
 
 /// Whether a step succeeded: false for an attempt that failed and for a wait that timed out.
 bool rl_got_it(uint32_t step);

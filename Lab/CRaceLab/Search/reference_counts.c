@@ -162,8 +162,19 @@ void rl_looks_at_object(const void *object) {
     rl_clean_stack();
 }
 
-// The target of a weak reference is recorded, because the reference does not reveal it once the
-// object is gone.
+/// The record that all weak references to an object share. It begins with the address of the object,
+/// also once that is gone. The last bits of a reference are marks.
+static const uintptr_t *shared_record(const void *reference) {
+    return (const uintptr_t *)(*(const uintptr_t *)reference & ~(uintptr_t)3);
+}
+
+/// The target of a weak reference, an index + 1; or 0. The reference can have been moved without a
+/// call of the runtime, as part of a larger value. But a copy of one whose target is gone does not
+/// reveal that, so what was copied is recorded.
+static size_t target_of(const void *reference) {
+    const uintptr_t *record = shared_record(reference);
+    return record ? rl_cell_at(*record)->counted : rl_cell_at((uintptr_t)reference)->referent;
+}
 
 void rl_refers_weakly(const void *reference, const void *object) {
     if (!is_followed_here()) return;
@@ -173,13 +184,13 @@ void rl_refers_weakly(const void *reference, const void *object) {
 
 void rl_copies_weak_reference(const void *to, const void *from) {
     if (!is_followed_here()) return;
-    const size_t referent = rl_cell_at((uintptr_t)from)->referent;
+    const size_t referent = target_of(from);
     rl_cell_at((uintptr_t)to)->referent = referent;
 }
 
 void rl_looks_for(const void *reference) {
     if (!is_followed_here()) return;
-    const size_t referent = rl_cell_at((uintptr_t)reference)->referent;
+    const size_t referent = target_of(reference);
     if (referent > 0) look_at(referent - 1);
     rl_clean_stack();
 }

@@ -89,7 +89,6 @@ void rl_did_within(const thread *t, const open_access *access, bool changes) {
 uint64_t rl_look_at_clock(void) {
     const uint64_t before = lab.run.time, passed = rl_read_clock();
     if (me->thread == NO_THREAD) return passed;
-    my_thread()->has_read_clock = true;
     if (lab.run.time > before)
         rl_runtime_did(RL_PASS_TIME, RL_CLOCK, 0);
     else if (my_thread()->clock_reads == 1)
@@ -97,9 +96,20 @@ uint64_t rl_look_at_clock(void) {
     return passed;
 }
 
+/// A thread never wakes up exactly when it should.
+static const uint64_t delay = 50 * 1000;
+
+void rl_wait_until(uint64_t moment) {
+    const uint64_t century = 100ull * 365 * 24 * 3600 * 1000 * 1000 * 1000;
+    if (moment > century) moment = century;
+    if (moment <= lab.run.time) return;
+    for (int i = 0; i < lab.run.thread_count; i++)
+        if (rl_waits_for_time(&lab.run.threads[i])) rl_forget_visits(&lab.run.threads[i]);
+    lab.run.time = moment + delay;
+    rl_runtime_did(RL_PASS_TIME, RL_CLOCK, 0);
+}
+
 void rl_let_pass(uint64_t nanoseconds) {
-    // A thread never wakes up exactly when it should.
-    const uint64_t delay = 50 * 1000;
     lab.run.time += nanoseconds + delay;
     if (me->thread != NO_THREAD) rl_runtime_did(RL_PASS_TIME, RL_CLOCK, 0);
 }

@@ -36,7 +36,7 @@ void rl_draw(void *memory, size_t size) {
     }
 }
 
-static void jump(void) {
+void rl_time_jumps(void) {
     uint64_t length = hour;
     if (lab.run.jumps < MOST_JUMPS) {
         for (int i = SHORT_JUMPS; i < lab.run.jumps; i++) length *= 24;
@@ -48,24 +48,17 @@ static void jump(void) {
 uint64_t rl_read_clock(void) {
     const uint64_t most_reads = 1000;
     if (me->thread == NO_THREAD) {
-        if (++between_runs.clock_reads % most_reads == 0) jump();
+        if (++between_runs.clock_reads % most_reads == 0) rl_time_jumps();
         return lab.run.time;
     }
     thread *t = &lab.run.threads[me->thread];
     t->clock_reads = t->clock_read_at == t->accesses ? t->clock_reads + 1 : 1;
     t->clock_read_at = t->accesses;
-    if (t->clock_reads % most_reads == 0) jump();
+    if (t->clock_reads % most_reads == 0) rl_time_jumps();
     return lab.run.time;
 }
 
 uint64_t rl_time_passed(void) { return lab.run.time; }
-
-void rl_time_jumps(bool for_loops) {
-    if (for_loops)
-        jump();
-    else
-        lab.run.time += hour;
-}
 
 bool rl_waits_for_time(const thread *t) {
     const bool reads = t->clock_reads > 0 && t->clock_read_at + t->round + 1 >= t->accesses;

@@ -18,8 +18,7 @@ void rl_draw(void *memory, size_t size);
 uint64_t rl_read_clock(void);
 /// How much time has passed in this run, in nanoseconds. No thread reads the clock.
 uint64_t rl_time_passed(void);
-/// Every thread waits: time passes until what they wait for happens, a wait that times out, or else
-/// the end of a loop that reads the clock.
-void rl_time_jumps(bool for_loops);
+/// Every thread waits: time passes until a loop that reads the clock ends.
+void rl_time_jumps(void);
 /// Whether a thread repeats a loop that reads the clock, and time can still pass.
 bool rl_waits_for_time(const thread *t);

@@ -201,6 +201,7 @@ struct thread {
     uint32_t starts;  // how many threads it has started
     bool started, finished;
     bool timed, timed_out;          // the wait may time out; it did
+    uint64_t deadline;              // of such a wait
     bool asleep;                    // until a thread signals the condition `asleep_on`
     bool idle;                      // only idle workers are left, and this one ends now
     const rl_operation *operation;  // its next step …
@@ -406,7 +407,6 @@ struct run {
     rl_waiting judge;  // … which is this
     extent *set_up_blocks;
     size_t set_up_count, set_up_capacity;
-
     void **kept;  // memory of the program that it has freed
     size_t kept_count, kept_capacity;
 };

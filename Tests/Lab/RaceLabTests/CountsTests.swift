@@ -41,7 +41,7 @@ struct CountsTests {
         init(_ session: Session?) { self.session = session }
     }
 
-    private struct Observer {
+    private struct Observer: @unchecked Sendable {
         weak var thing: Thing?
     }
 
@@ -97,6 +97,19 @@ struct CountsTests {
         weak("a weak reference", { $0.strong = $1 }, { $0.strong = nil }),
         weak("a weak reference to what a closure holds", { h, t in h.closure = { t } }) {
             $0.closure = nil
+        },
+        KnownProgram(
+            "a weak reference in a mutex, to which it was moved", outcomes: ["alive", "gone"],
+            everyOrder: true
+        ) { scenario in
+            let owner = Holder(Thing())
+            let observer = Box(Mutex(Observer(thing: owner.strong)))
+            let seen = Seen()
+            scenario.thread("releases") { owner.strong = nil }
+            scenario.thread("looks") {
+                seen.note(observer.value.withLock { $0.thing == nil } ? "gone" : "alive")
+            }
+            scenario.outcome { seen.text }
         },
         observer("a weak reference in a structure, at the beginning") { _ in },
         KnownProgram(

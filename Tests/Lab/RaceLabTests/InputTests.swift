@@ -160,6 +160,65 @@
                     let isLater = ContinuousClock.now - before > .seconds(1)
                     shared.value += areErrors && !isLater ? 1 : 0
                 }),
+            KnownProgram(
+                "when a wait times out, its time has passed, and no more", outcomes: ["5.0 s"]
+            ) { scenario in
+                let (condition, seen) = (NSCondition(), Shared())
+                scenario.thread("waits") {
+                    let began = Date()
+                    condition.lock()
+                    _ = condition.wait(until: began + 1)
+                    condition.unlock()
+                    _ = DispatchSemaphore(value: 0).wait(timeout: .now() + 2)
+                    _ = DispatchSemaphore(value: 0).wait(wallTimeout: .now() + 2)
+                    seen.value = Int(Date().timeIntervalSince(began))
+                }
+                scenario.outcome { "\(Double(seen.value)) s" }
+            },
+            KnownProgram(
+                "delayed work does not come before its time", outcomes: ["true true"]
+            ) { scenario in
+                let log = Scenario.Log<Bool>()
+                scenario.thread("sends") {
+                    let began = (Date(), ContinuousClock.now)
+                    DispatchQueue.global().asyncAfter(deadline: .now() + 0.3) {
+                        log.append(Date().timeIntervalSince(began.0) >= 0.3)
+                        log.append(ContinuousClock.now - began.1 >= .milliseconds(300))
+                    }
+                }
+                scenario.outcome { log.entries.map(\.description).joined(separator: " ") }
+            },
+            KnownProgram(
+                "the set-up, threads, tasks, and the check see one time", outcomes: ["100.0 100.0"]
+            ) { scenario in
+                let began = (ContinuousClock.now, SuspendingClock.now, Date())
+                let seen = Shared()
+                let slept = DispatchSemaphore(value: 0)
+                scenario.thread("first") {
+                    Thread.sleep(forTimeInterval: 50)
+                    seen.value = ContinuousClock.now - began.0 >= .seconds(50) ? 1 : 0
+                    slept.signal()
+                }
+                scenario.task("second") {
+                    Self.wait(for: slept)
+                    try? await Task.sleep(nanoseconds: 50_000_000_000)
+                    seen.other = SuspendingClock.now - began.1 >= .seconds(100) ? 1 : 0
+                }
+                scenario.outcome {
+                    let clock = Double((ContinuousClock.now - began.0).components.seconds)
+                    let date = Date().timeIntervalSince(began.2).rounded(.down)
+                    return seen.value + seen.other == 2 ? "\(clock) \(date)" : "too early"
+                }
+            },
+            KnownProgram("two threads use a formatter of dates for the first time") { scenario in
+                let (formatter, log) = (DateFormatter(), Scenario.Log<String>())
+                let lock = NSLock()
+                scenario.threads("first", "second") {
+                    let year = formatter.string(from: Date(timeIntervalSince1970: 0))
+                    lock.withLock { log.append(year) }
+                }
+                scenario.check { try Scenario.require(log.entries.count == 2, "missing") }
+            },
             KnownProgram("a wait that times out has waited until its deadline") { scenario in
                 let (condition, shared) = (NSCondition(), Shared())
                 scenario.thread("waits") {
@@ -171,6 +230,8 @@
                 scenario.thread("other") { condition.withLock { shared.other = 1 } }
             },
         ]
+
+        private static func wait(for signal: DispatchSemaphore) { signal.wait() }
 
         private final class Flag: Sendable {
             let isSet = Atomic(false)

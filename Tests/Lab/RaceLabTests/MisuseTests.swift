@@ -86,8 +86,9 @@ struct MisuseTests {
 
     private final class Ending {
         let log: Scenario.Log<String>
+        private let lock = NSLock()
         init(_ log: Scenario.Log<String>) { self.log = log }
-        deinit { log.append("ends") }
+        deinit { lock.withLock { log.append("ends") } }
     }
 
     @Test("an object that is released once too often ends once", arguments: [true, false])
@@ -97,11 +98,19 @@ struct MisuseTests {
         let exploration = explore(options: options) { scenario in
             let log = Scenario.Log<String>()
             let object = Unmanaged.passRetained(Ending(log))
-            scenario.threads("first", "second") { object.release() }
+            let lock = NSLock()
+            scenario.threads("first", "second") {
+                lock.withLock {}
+                object.release()
+            }
             scenario.outcome { log.entries.joined(separator: ", ") }
         }
         #expect(exploration.outcomes.keys.sorted() == ["ends"], "\(exploration.text())")
         #expect(exploration.failing == exploration.explored)
+        for thread in ["first", "second"] {
+            let isTooLate = exploration.findings.contains { $0.reason.hasPrefix("'\(thread)'") }
+            #expect(isTooLate, "\(thread)")
+        }
         #expect(
             exploration.findings.allSatisfy {
                 $0.kind == .misuse && $0.reason.hasSuffix("that has already been freed")
