@@ -12,6 +12,7 @@ extension Requirement {
         let other = Requirement.otherQuestions[isTooSoon ? Fault.tooSoon : failure.reason]
         if hasPrograms, asksAboutOrder, failure.reason == "out of order" { return question }
         let isMarked = failure.table?.remarks("every continuation fails from here") ?? false
+        if hasPrograms, failure.reason == Fault.underALock.reason { return other ?? question }
         if hasPrograms {
             return isMarked
                 ? "At the marked step, what does the one thread assume that another one has made "
@@ -82,8 +83,8 @@ extension Requirement {
             "Which outcome did the promise of this handler have at that moment, and which line "
             + "decided to call the handler?",
         "called under a lock":
-            "What does the thread hold at the line at which it waits, and which of your lines "
-            + "releases it?",
+            "Which lock is held while code runs that is not yours, and which of your lines releases "
+            + "it?",
         "kept alive":
             "Which property or closure still refers to the object, and which line should have ended "
             + "that?",

@@ -166,13 +166,9 @@ extension Requirement {
             let trace = try? Exploration.replay(prefix: schedule, options: options, describe).trace,
             let call = trace.firstNoteUnderALock
         else { return nil }
-        var failure = Failure(
-            reason: "called under a lock",
-            detail: "a function that is not yours is called while a lock is held: \(call.text)",
+        return Failure(
+            reason: Fault.underALock.reason, detail: "\(Fault.underALock.detail): \(call.text)",
             showing: trace)
-        failure.question =
-            "Which lock is held while that function runs, and which of your lines releases it?"
-        return failure
     }
 
     func explored(
@@ -202,6 +198,14 @@ extension Requirement {
                 explored: exploration.explored, table: trace?.report(width: TableWidth.now),
                 schedule: trace?.scheduleText))
     }
+}
+
+extension Fault {
+    static let underALock = Fault(
+        "called under a lock", "a function that is not yours is called while a lock is held")
+
+    /// In the check of a scenario: the fault if such a function was called. All of them make notes.
+    static var calledUnderALock: Fault? { Scenario.hasEntryUnderALock ? underALock : nil }
 }
 
 extension Exploration.Trace {

@@ -72,7 +72,7 @@ extension Exercise {
     private static let oneAttempt = OperatorModel.Retries(
         attempts: 1, works: [.promise(0)], delays: [])
     private static let twoAttempts = OperatorModel.Retries(
-        attempts: 2, works: [.failure(1), .promise(0)], delays: [])
+        attempts: 3, works: [.failure(1), .promise(0), .failure(2)], delays: [])
     private static let fourAttempts = OperatorModel.Retries(
         attempts: 4, works: [.promise(0), .failure(1), .promise(1)], delays: [])
 
@@ -80,7 +80,11 @@ extension Exercise {
     private static let many = 33_000
 
     @Sendable private static func manyFailures(_ answer: any RetryAnswer) throws {
-        for delay in [Duration.zero, .milliseconds(1)] {
+        // At once, only the first failure later, or each after a longer delay.
+        let delays: [@Sendable (Int) -> Duration] = [
+            { _ in .zero }, { $0 == 1 ? .milliseconds(1) : .zero }, { .milliseconds($0) },
+        ]
+        for delay in delays {
             try failManyTimes(answer, many, delay) { _ in .rejected(Sent("no")) }
             try failManyTimes(answer, many, delay) { _ in throw Sent("no") }
             try failManyTimes(answer, .max, delay) { number in
@@ -88,28 +92,45 @@ extension Exercise {
                 return .rejected(Sent("no"))
             }
         }
+        try failManyTimesAfterPending(answer)
     }
 
-    /// The delay grows with each attempt, unless it is zero.
+    /// The first promise is pending. All later failures follow its settlement.
+    private static func failManyTimesAfterPending(_ answer: any RetryAnswer) throws {
+        let (clock, first, receiver) = (ManualClock(), AWPromise<Int>.pending(), Receiver())
+        let promise = answer.again(many, clock, delay: { _ in .zero }, while: { _ in true }) {
+            number in
+            if number == 1 { return first.promise }
+            return number == many ? .fulfilled(number) : .rejected(Sent("no"))
+        }
+        receiver.observe(promise) { "\($0)" }
+        first.resolver.reject(Sent("no"))
+        clock.advance(by: .zero)
+        if let fault = Receiver.fault([receiver.received], insteadOf: [["fulfilled \(many)"]]) {
+            throw fault
+        }
+    }
+
     private static func failManyTimes(
-        _ answer: any RetryAnswer, _ attempts: Int, _ delay: Duration,
+        _ answer: any RetryAnswer, _ attempts: Int, _ delay: @escaping @Sendable (Int) -> Duration,
         _ fail: @escaping @Sendable (Int) throws -> AWPromise<Int>
     ) throws {
         let (clock, receiver, times) = (ManualClock(), Receiver(), TakingTurns<[Duration]>([]))
-        let promise = answer.again(attempts, clock, delay: { delay * $0 }, while: { _ in true }) {
-            number in
+        let promise = answer.again(attempts, clock, delay: delay, while: { _ in true }) { number in
             times.access { $0.append(clock.now) }
             return number == many ? .fulfilled(number) : try fail(number)
         }
         receiver.observe(promise) { "\($0)" }
-        clock.advance(by: delay * (many * many))
+        clock.advance(by: .milliseconds(many * many))
         let expected = [["fulfilled \(many)"]]
         if let fault = Receiver.fault([receiver.received], insteadOf: expected) { throw fault }
-        for (number, time) in times.access({ $0 }).enumerated()
-        where time != delay * (number * (number + 1) / 2) {
+        var due = Duration.zero
+        for (number, time) in times.access({ $0 }).enumerated() {
+            if number > 0 { due += delay(number) }
+            if time == due { continue }
             throw Fault(
-                "wrong delay", "attempt \(number + 1) has not begun after the delay of \(number) ms"
-            )
+                "wrong delay",
+                "attempt \(number + 1) has not begun after the delay of \(delay(number))")
         }
     }
 }

@@ -85,7 +85,6 @@ extension Requirement {
         options.stopsAtFirstFailure = true
         var explored = 0
         var isComplete = true
-        var schedules: [Exploration.Schedule?] = []
         for number in 0..<programs.count {
             Patience.begin(program: number)
             options.maximumInterleavings = Programs.share(
@@ -101,18 +100,6 @@ extension Requirement {
                 return .fails(.doesNotRecur(in: number))
             }
             if exploration.coverage != .all { isComplete = false }
-            schedules.append(exploration.passingSchedule)
-        }
-        if programs.forbidsCallsUnderLocks {
-            for (number, schedule) in schedules.enumerated() {
-                Patience.begin(program: number)
-                guard let schedule,
-                    var failure = calledUnderALock(
-                        schedule, options, { programs.describe(number, $0) })
-                else { continue }
-                failure.program = number
-                return .fails(failure)
-            }
         }
         return .holds(
             explored: explored, of: isComplete ? .all : .first(explored), programs: programs.count)

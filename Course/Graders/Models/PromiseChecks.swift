@@ -229,6 +229,7 @@ struct PromiseChecks: Sendable {
             for event in order.entries { seen.add(event, program) }
             seen.final = run.final
             if let fault = known.fault(seen, program) { throw fault }
+            if callsOutside, let fault = Fault.calledUnderALock { throw fault }
         }
     }
 

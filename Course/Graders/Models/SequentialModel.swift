@@ -259,13 +259,12 @@ extension Programs {
             scenario.check {
                 let fault = withoutMainQueue {
                     for operation in program.after { user.perform(operation) }
-                    return program.fault(user.seen, allowed: ends)
+                    return program.fault(user.seen, allowed: ends) ?? Fault.calledUnderALock
                         ?? user.letGo().map { program.about($0, "in the end") }
                 }
                 if let fault { throw fault }
             }
         }
-        programs.forbidsCallsUnderLocks = true
         programs.interleavings = 6_000
         return programs
     }

@@ -20,7 +20,7 @@
 //
 // Handlers run inside the call that settles the promise, or inside `then` if it is already settled.
 // So no work may be dispatched with `async`. As before, threads that use two different promises
-// must not wait for each other. The order of handlers is the subject of the next exercise.
+// must not wait for each other. The order across threads is the subject of the next exercise.
 //
 // Grade it with: swift run promise-lab grade 6
 

@@ -24,8 +24,12 @@ static const rl_operation note = {.kind = RL_NOTE};
 
 uint32_t rl_note(const void *place) {
     if (!rl_active) return UINT32_MAX;
-    return rl_point(&note, place, RL_CALLER);
+    const uint32_t step = rl_point(&note, place, RL_CALLER);
+    lab.run.noted_under_lock |= my_thread()->locks_held > 0;
+    return step;
 }
+
+bool rl_noted_under_lock(void) { return lab.run.noted_under_lock; }
 
 /// The call site of the function that called the function with this frame. Swift code keeps frame
 /// pointers.

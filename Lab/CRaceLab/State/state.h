@@ -391,7 +391,6 @@ struct run {
     uintptr_t outside_pc;
     const void **made;  // objects created in this run, which outside code does not know
     size_t made_count, made_capacity;
-
     bool looks_again;     // spinning threads repeat their loops, see look_again.c …
     bool looks_in_vain;   // … and have not done anything new
     uint32_t looks_from;  // the step at which that began
@@ -400,7 +399,8 @@ struct run {
     size_t race_count, race_capacity;
     bool listens_to_counts;  // retains and releases are observed
 
-    bool is_first;  // of the exploration
+    bool noted_under_lock;  // see rl_noted_under_lock
+    bool is_first;          // of the exploration
     bool is_setting_up;
     bool is_judging;   // the code that judges a complete run, of which nothing is left to do …
     bool judge_waits;  // … waits for something that will not happen …

@@ -286,6 +286,8 @@ void rl_attend(void);
 
 /// A step of kind RL_NOTE on `place`. Returns the step's number, or UINT32_MAX outside a run.
 uint32_t rl_note(const void *place);
+/// Whether a thread of this run has made such a step while it held a lock.
+bool rl_noted_under_lock(void);
 
 /// A step of kind RL_SEND: sends `item` to `queue`. The caller then appends the item to the queue.
 /// Everything before this call happens-before the receipt of the item. Outside a run the call only

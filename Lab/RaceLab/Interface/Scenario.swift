@@ -165,6 +165,9 @@ extension Scenario {
 }
 
 extension Scenario {
+    /// Whether a thread has appended to a log while it held a lock, in the run that is being checked.
+    package static var hasEntryUnderALock: Bool { rl_noted_under_lock() }
+
     /// A list to which the threads of a scenario append events: which handler was called, with what
     /// value, in which order.
     ///
