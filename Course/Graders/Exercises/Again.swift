@@ -40,7 +40,7 @@ extension Exercise {
                     "What is known after a failure, and which part of it decides whether, when and "
                     + "with which number the next attempt begins?"
             ) { .inSequence(OperatorPrograms.retries, watched: 80, withNumbers($0)) },
-            .otherValues("E10.2", .retry(oneAttempt), .retry(twoAttempts)),
+            .otherValues("E10.2", .retry(oneAttempt), .retry(oneFailure)),
             .unwatched(
                 "E10.3", "\(many) failures at once",
                 "Work fails before it returns, again and again, with and without a delay, "
@@ -71,7 +71,7 @@ extension Exercise {
 
     private static let oneAttempt = OperatorModel.Retries(
         attempts: 1, works: [.promise(0)], delays: [])
-    private static let twoAttempts = OperatorModel.Retries(
+    private static let oneFailure = OperatorModel.Retries(
         attempts: 3, works: [.failure(1), .promise(0), .failure(2)], delays: [])
     private static let fourAttempts = OperatorModel.Retries(
         attempts: 4, works: [.promise(0), .failure(1), .promise(1)], delays: [])
@@ -80,7 +80,7 @@ extension Exercise {
     private static let many = 33_000
 
     @Sendable private static func manyFailures(_ answer: any RetryAnswer) throws {
-        // At once, only the first failure later, or each after a longer delay.
+        // No delay; a delay after the first failure only; a delay that grows.
         let delays: [@Sendable (Int) -> Duration] = [
             { _ in .zero }, { $0 == 1 ? .milliseconds(1) : .zero }, { .milliseconds($0) },
         ]

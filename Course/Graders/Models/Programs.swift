@@ -16,7 +16,8 @@ struct Programs {
     var watched = 0
     /// Whether the programs are too long for the lab.
     var isTooLong = false
-    /// Whether nothing that makes a note may run while a lock is held.
+    /// Whether nothing that makes a note may run while a lock is held. For programs with one thread:
+    /// those with several find it by themselves.
     var forbidsCallsUnderLocks = false
     var interleavings = Programs.interleavingsOfAll
 

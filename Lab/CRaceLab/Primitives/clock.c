@@ -222,7 +222,8 @@ static struct { uint64_t exploration, time, time_of_day; } base;
 /// What a clock showed when it was first read in this exploration, in nanoseconds.
 static uint64_t base_in_nanoseconds(clockid_t clock) {
     struct timespec now = {0};
-    clock_gettime(clock, &now);
+    const bool is_known = clock >= 0 && (size_t)clock < sizeof clocks / sizeof *clocks;
+    if (!is_known || clock_gettime(clock, &now) != 0) return 0;
     now = base_of(clock, now);
     return nanoseconds(&now);
 }

@@ -89,8 +89,9 @@ static notification *take_notifications(dispatch_object group) {
 }
 
 static void forget_notifications(void) {
-    for (notification *n = notifications; n; n = n->next) rl_discard_item(n->item);
+    notification *all = notifications;
     notifications = NULL;
+    for (notification *n = all; n; n = n->next) rl_discard_item(n->item);
 }
 
 RL_SERVICE(.run_is_over = forget_notifications)

@@ -76,7 +76,8 @@ static bool is_word_free(const thread *t) {
     return atomic_load((_Atomic uint32_t *)t->address) == 0;
 }
 
-/// A library takes such a lock without a call, unless it is taken already.
+/// A library takes such a lock without a call, unless it is taken already. What it protects is no
+/// matter of the scenario, so the lock orders nothing.
 static const rl_operation wait_in_library = {.kind = RL_LOCK, .is_available = is_word_free};
 
 NAMED(LOCK_SLOW, SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle)) {

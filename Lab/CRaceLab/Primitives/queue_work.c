@@ -59,6 +59,8 @@ static void do_work(void *context) {
     const rl_work_in_hand before = rl_take_in_hand((rl_work_in_hand){
         i->call.work == rl_call_block ? i->call.context : NULL, i->pc, i->is_known});
     i->call.work(i->call.context);
+    // The thread may have been lost in it, and the item be gone.
+    rl_continue_giving_up();
     rl_take_in_hand(before);
     if (i->is_block) REAL(_Block_release)(i->call.context);
     i->is_block = false;
@@ -310,8 +312,9 @@ static void begin_delayed_work(void) {
 
 static void forget_unfinished_work(void) {
     forget_lanes();
-    for (item *i = first_delayed; i; i = i->next) rl_discard_item(i);
+    item *delayed = first_delayed;
     first_delayed = NULL;
+    for (item *i = delayed; i; i = i->next) rl_discard_item(i);
 }
 
 // MARK: - Between two runs

@@ -25,6 +25,8 @@
 #include "Scheduler/points.h"
 #include "Scheduler/scheduler.h"
 #include "Search/execution.h"
+#include "Search/loop_trial.h"
+#include "Search/spinning.h"
 #include "Search/waking.h"
 #include "State/blocks.h"
 #include "State/shadow.h"
@@ -48,6 +50,7 @@ static uintptr_t place_of_suspension(const thread *t);
 static bool is_next_to_wake(const thread *t) {
     for (int i = 0; i < lab.run.thread_count; i++) {
         const thread *other = &lab.run.threads[i];
+        if (rl_is_trying() && !has(rl_only_in_trial(), i)) continue;
         const bool sleeps = other->kind == RL_ELAPSE && other->work && !other->is_away &&
                             !other->finished && !other->spinning;
         if (sleeps && other->time < t->time) return false;
@@ -243,7 +246,10 @@ static void refuse_locks_of_suspended(thread *t) {
 static void look_at_sleep(thread *t) {
     const uintptr_t *task = (const uintptr_t *)t->task;
     t->falls_asleep = false;
-    if (t->has_read_clock) return;
+    const bool depends_on_time = t->has_read_clock;
+    t->has_read_clock = false;
+    if (depends_on_time) return rl_forget_visits(t);
+    t->sleeps = 0;
     t->kind = RL_YIELD;
     t->address = t->task;
     t->pc = place_of_suspension(t);

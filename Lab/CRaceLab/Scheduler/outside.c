@@ -34,14 +34,16 @@ void rl_meet_task_outside(rl_place place) {
 
 void rl_made(const void *object) {
     // A global outlives the run, even if the run initializes it.
-    if (!me || rl_is_ignoring()) return;
+    if (!me || me->fate != STAYS || rl_is_ignoring()) return;
     MAKE_ROOM(lab.run.made, lab.run.made_count, lab.run.made_capacity, 64);
     lab.run.made[lab.run.made_count++] = object;
 }
 
 void rl_foreign_thread_resumes(const void *task) {
-    for (int i = 0; i < lab.run.thread_count; i++)
-        if (lab.run.threads[i].is_task && lab.run.threads[i].task == (uintptr_t)task)
+    // Called at any time, also while a run begins.
+    const thread *threads = lab.run.threads;
+    for (int i = 0; threads && i < lab.run.thread_count; i++)
+        if (threads[i].is_task && threads[i].task == (uintptr_t)task)
             atomic_store(&outside_resumes, true);
 }
 

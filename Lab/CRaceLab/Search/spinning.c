@@ -348,7 +348,8 @@ static void note_first_visit(thread *t, uint8_t what, uint64_t callers, const st
 /// The thread has read an old value in a loop in which it has changed nothing. The runs in which it
 /// reads a newer value at once show the same, but what is prescribed may exclude them.
 static void is_redundant(thread *t) {
-    t->spinning = t->is_vain = false;
+    t->is_vain = false;
+    rl_set_spinning(t, false);
     if (lab.scenario->schedule || (lab.current && lab.current->sampler)) return;
     lab.run.redundant = true;
     if (lab.run.step_count < lab.run.branch_limit) lab.run.branch_limit = lab.run.step_count;

@@ -100,13 +100,15 @@ uint64_t rl_look_at_clock(void) {
 static const uint64_t delay = 50 * 1000;
 
 void rl_wait_until(uint64_t moment) {
-    const uint64_t century = 100ull * 365 * 24 * 3600 * 1000 * 1000 * 1000;
-    if (moment > century) moment = century;
+    if (moment == 0) return;
+    // Also if the moment has come: in another order it might come only now.
+    rl_runtime_did(RL_REACH_TIME, RL_CLOCK, 0);
+    const uint64_t forty_years = 40ull * 365 * 24 * 3600 * 1000 * 1000 * 1000;
+    if (moment > forty_years) moment = forty_years;
     if (moment <= lab.run.time) return;
     for (int i = 0; i < lab.run.thread_count; i++)
         if (rl_waits_for_time(&lab.run.threads[i])) rl_forget_visits(&lab.run.threads[i]);
     lab.run.time = moment + delay;
-    rl_runtime_did(RL_PASS_TIME, RL_CLOCK, 0);
 }
 
 void rl_let_pass(uint64_t nanoseconds) {

@@ -34,8 +34,8 @@ void rl_did_within(const thread *t, const open_access *access, bool changes);
 /// The calling thread reads the clock, see `rl_read_clock`.
 uint64_t rl_look_at_clock(void);
 /// The calling thread sleeps: it lets time pass.
-/// Time passes until a moment, if it has not come: a wait times out, or delayed work is sent.
-void rl_wait_until(uint64_t moment);
 void rl_let_pass(uint64_t nanoseconds);
+/// Time passes until a moment, if it has not come: a wait times out, or delayed work is sent. 0: none.
+void rl_wait_until(uint64_t moment);
 /// The same for an unannounced operation of the concurrency runtime within a step.
 void rl_runtime_did(uint8_t kind, uintptr_t address, uint8_t free_for);

@@ -96,6 +96,7 @@ bool rl_is_in_frame(const thread *t, uintptr_t address) {
 // MARK: - Memory of the set-up, and freed memory
 
 void rl_allocated_in_set_up(void *memory, size_t size) {
+    if (me->fate != STAYS) return;
     rl_ignore();
     MAKE_ROOM(lab.run.set_up_blocks, lab.run.set_up_count, lab.run.set_up_capacity, 256);
     lab.run.set_up_blocks[lab.run.set_up_count++] = (extent){(uintptr_t)memory, size};

@@ -7,8 +7,6 @@
 /// Whether the calling thread runs code of the scenario, rather than of the lab.
 bool rl_runs_scenario(void);
 
-/// A run begins.
-
 /// Fills memory with random numbers. Each thread has a sequence of its own, so its numbers do not
 /// depend on the order of the threads.
 void rl_draw(void *memory, size_t size);

@@ -4,8 +4,6 @@
 
 #include "State/state.h"
 
-/// Called for a new run, in which nothing is known about any address.
-
 cell *rl_cell_at(uintptr_t address);
 /// From now on nothing is known about the address of this record.
 void rl_forget_cell(cell *c);

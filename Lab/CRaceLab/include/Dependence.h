@@ -26,9 +26,10 @@ enum { RL_UNLOCK = 220, RL_SHARED_UNLOCK };
 /// this work comes later in each run (`rl_note_wait`).
 enum { RL_DELIVER = 230 };
 
-/// Effects on the time: a task begins to sleep, and a thread lets time pass while it has its turn.
-/// The time at which a sleep ends depends on both, and so does who wakes up first.
-enum { RL_FALL_ASLEEP = 240, RL_PASS_TIME };
+/// Effects on the time: a task begins to sleep, and a thread lets time pass while it has its turn, or
+/// until a moment that may have come already. The time at which a sleep ends depends on all of them,
+/// and so does who wakes up first.
+enum { RL_FALL_ASLEEP = 240, RL_PASS_TIME, RL_REACH_TIME };
 
 static inline bool rl_is_release(uint8_t kind) {
     return kind == RL_UNLOCK || kind == RL_SHARED_UNLOCK;
@@ -81,6 +82,10 @@ static inline bool rl_is_readers(uint8_t kind) {
     return kind == RL_SHARED_LOCK || kind == RL_TRY_SHARED_LOCK || kind == RL_SHARED_UNLOCK;
 }
 
+static inline bool rl_moves_time(uint8_t kind) {
+    return kind == RL_ELAPSE || kind == RL_PASS_TIME || kind == RL_REACH_TIME;
+}
+
 /// Whether the order of two operations matters.
 static inline bool rl_are_dependent(uint8_t kind, uintptr_t address, uint8_t other,
                                     uintptr_t other_address) {
@@ -94,9 +99,9 @@ static inline bool rl_are_dependent(uint8_t kind, uintptr_t address, uint8_t oth
     if (kind == RL_DROP && other == RL_DROP) return false;
     if ((kind == RL_DELIVER && other == RL_RECEIVE) || (kind == RL_RECEIVE && other == RL_DELIVER))
         return false;
-    if (kind == RL_FALL_ASLEEP) return other == RL_ELAPSE || other == RL_PASS_TIME;
-    if (other == RL_FALL_ASLEEP) return kind == RL_ELAPSE || kind == RL_PASS_TIME;
-    if (kind == RL_PASS_TIME && other == RL_PASS_TIME) return false;
+    if (kind == RL_FALL_ASLEEP) return rl_moves_time(other);
+    if (other == RL_FALL_ASLEEP) return rl_moves_time(kind);
+    if (kind == other && (kind == RL_PASS_TIME || kind == RL_REACH_TIME)) return false;
     // A reader that comes or goes leaves the lock as other readers need it.
     if (rl_is_readers(kind) && rl_is_readers(other)) return false;
     return !(rl_only_reads(kind) && rl_only_reads(other));

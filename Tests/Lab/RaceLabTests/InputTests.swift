@@ -189,6 +189,19 @@
                 scenario.outcome { log.entries.map(\.description).joined(separator: " ") }
             },
             KnownProgram(
+                "delayed work waits less after a sleep", outcomes: ["10 s", "15 s"],
+                everyOrder: true
+            ) { scenario in
+                let (began, log, lock) = (Date(), Scenario.Log<String>(), NSLock())
+                DispatchQueue(label: "queue").asyncAfter(deadline: .now() + 5) { lock.withLock {} }
+                scenario.thread("sleeps") {
+                    lock.withLock {}
+                    Thread.sleep(forTimeInterval: 10)
+                }
+                scenario.check { log.append("\(Int(Date().timeIntervalSince(began))) s") }
+                scenario.outcome { log.entries.last ?? "\(Int(Date().timeIntervalSince(began))) s" }
+            },
+            KnownProgram(
                 "the set-up, threads, tasks, and the check see one time", outcomes: ["100.0 100.0"]
             ) { scenario in
                 let began = (ContinuousClock.now, SuspendingClock.now, Date())
