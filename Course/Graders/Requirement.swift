@@ -71,7 +71,7 @@ public struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
     init?(_ description: String) {
         guard let colon = description.firstRange(of: ": ") else { return nil }
         let reason = String(description[..<colon.lowerBound])
-        guard reason.split(separator: " ").count <= 3 else { return nil }
+        guard reason.split(separator: " ").count <= 4 else { return nil }
         self.init(reason, String(description[colon.upperBound...]))
     }
 }
