@@ -7,9 +7,9 @@
 //
 // Make the promise call its handlers one at a time, in the order of registration. This applies to
 // all handlers that are registered before the promise settles, or while such handlers are being
-// called. A handler that is registered later is called inside `then` or `error`, as now, or after
-// one that is being called there. The interface stays as it is: `init(block:)`, `then`, `error`,
-// `result`. The class stays `public final`: the grader adds a conformance, which needs that.
+// called. A handler that is registered later is called inside `then` or `error`, as now; one that
+// such a handler registers may also be called after it. The interface stays as it is:
+// `init(block:)`, `then`, `error`, `result`. The class stays `public final`: the grader needs that.
 //
 // Two things to watch. No lock may be held while a handler runs or is freed, and no thread may wait
 // for a handler to return, except the thread that calls it. And there is a critical moment: when

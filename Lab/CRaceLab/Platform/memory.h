@@ -29,17 +29,13 @@ void *rl_grown_in_run(const void *old, size_t used, size_t wanted, size_t size);
 /// Frees all such memory.
 void rl_discard_memory_of_run(void);
 
-/// Makes room for one more element of a table that lasts as long as the current run.
-#define MAKE_ROOM(items, count, capacity, at_first)                               \
-    do {                                                                          \
-        if ((count) < (capacity)) break;                                          \
-        (capacity) = (capacity) ? 2 * (capacity) : (at_first);                    \
-        (items) = rl_grown_in_run((items), (count), (capacity), sizeof *(items)); \
+/// Makes room for one more element of a table, in memory from the function `grown`.
+#define MAKE_ROOM_IN(grown, items, count, capacity, at_first)             \
+    do {                                                                  \
+        if ((count) < (capacity)) break;                                  \
+        (capacity) = (capacity) ? 2 * (capacity) : (at_first);            \
+        (items) = (grown)((items), (count), (capacity), sizeof *(items)); \
     } while (0)
-/// The same for a table that lasts as long as the process.
-#define MAKE_LASTING_ROOM(items, count, capacity, at_first)                \
-    do {                                                                   \
-        if ((count) < (capacity)) break;                                   \
-        (capacity) = (capacity) ? 2 * (capacity) : (at_first);             \
-        (items) = rl_grown((items), (count), (capacity), sizeof *(items)); \
-    } while (0)
+/// The table lasts as long as the current run; or as long as the process.
+#define MAKE_ROOM(...) MAKE_ROOM_IN(rl_grown_in_run, __VA_ARGS__)
+#define MAKE_LASTING_ROOM(...) MAKE_ROOM_IN(rl_grown, __VA_ARGS__)

@@ -4,7 +4,7 @@
 
 #include "State/state.h"
 
-/// Something else has ended the run.
+/// The run is over. If a loop is still tried, something else has ended the run.
 void rl_end_run_in_trial(void);
 
 /// Identifies the callers of the function that makes the thread's next step; 0: a task leaves none
