@@ -54,25 +54,28 @@ private enum CancellationRequirements {
                 + "reference to it released, and what do you hold there?"
         ) { (answer: Answer) in
             .inSequence(CancellationPrograms.ofMemory, watched: .max) { _ in
-                CancellationSubject(answer, watchesMemory: true)
+                CancellationSubject(answer, capturing: .busyObject)
             }
         }.with(\.isAlsoRunOptimized, true),
         .unwatched(
             "E11.3", "registrations that are released",
             "\(Bounds.squared) observers are registered, and the registrations are released. In between, "
-                + "others are registered and withdrawn. At the cancellation, all that were not "
-                + "withdrawn are called.",
+                + "twice as many are registered and withdrawn: half of them at once, half of them "
+                + "later. At the cancellation, all that were not withdrawn are called.",
             asking: "How do you distinguish two observers, and can two of them be equal in that?",
             with: Answer.self, calledThoughDropped),
         .programs(
             "E11.4", "two and three threads, small programs",
             "Two or three threads register and withdraw observers, cancel, and read `isCancelled`, also "
                 + "while an observer waits for that. In every interleaving, each observer is called as "
-                + "often as if the calls had been made one after another.",
+                + "often as if the calls had been made one after another, and what it has captured "
+                + "is freed when it has been called or withdrawn.",
             asking:
                 "Which two of your steps must be one, so that no other thread can come between them?"
         ) { (answer: Answer) in
-            .inThreads(CancellationPrograms.inThreads) { _ in CancellationSubject(answer) }
+            .inThreads(CancellationPrograms.inThreads) { _ in
+                CancellationSubject(answer, capturing: .object)
+            }
         },
         .independence(
             "E11.5", "two sources, two threads",
@@ -82,23 +85,36 @@ private enum CancellationRequirements {
             with: Answer.self, useAlone),
     ]
 
-    /// No variable keeps the registrations. Many observers, all with the same closure, expose
-    /// answers that identify an observer by an address.
+    /// Of three observers, the first is kept, and no variable keeps its registration. The second is
+    /// withdrawn at once, and the third when all are registered. With the same closure for all,
+    /// this exposes answers that identify an observer by an address.
     private static func calledThoughDropped(_ answer: Answer) throws {
-        let (pair, calls) = (answer.pair(), Scenario.Log<Int>())
-        let observer = { @Sendable in calls.append(1) }
-        let count = Bounds.squared
-        for _ in 0..<count {
-            _ = pair.onCancel(observer)
-            pair.onCancel(observer)()
+        let count = 3 * Bounds.squared
+        for haveNumbers in [false, true] {
+            let (pair, calls) = (answer.pair(), Scenario.Log<Int>())
+            let same: @Sendable () -> Void = { calls.append(0) }
+            var late: [() -> Void] = []
+            for number in 0..<count {
+                let own: @Sendable () -> Void = { calls.append(number) }
+                let withdraw = pair.onCancel(haveNumbers ? own : same)
+                if number % 3 == 1 { withdraw() }
+                if number % 3 == 2 { late.append(withdraw) }
+            }
+            for withdraw in late { withdraw() }
+            pair.cancel()
+            let called = calls.entries
+            let kept = stride(from: 0, to: haveNumbers ? count : 0, by: 3)
+            if let lost = Set(kept).subtracting(called).min() {
+                throw Fault(
+                    "lost",
+                    "of \(count) observers, number \(lost + 1) has not been withdrawn, and is never "
+                        + "called")
+            }
+            guard called.count != Bounds.squared else { continue }
+            throw Fault(
+                called.count < Bounds.squared ? "lost" : "twice",
+                "\(Bounds.squared) observers are not withdrawn, and \(called.count) are called")
         }
-        pair.cancel()
-        let made = calls.entries.count
-        guard made != count else { return }
-        throw Fault(
-            made < count ? "lost" : "twice",
-            "\(count) observers are registered, the registrations are released, and \(made) "
-                + "are called; others were withdrawn")
     }
 
     @Sendable private static func useAlone(_ answer: Answer) -> AnyObject {

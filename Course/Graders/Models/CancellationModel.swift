@@ -111,27 +111,31 @@ extension CancellationModel.Operation: CustomStringConvertible {
 final class CancellationSubject: Subject, @unchecked Sendable {
     typealias Model = CancellationModel
 
-    private var pair: (any CancellationPair)?
-    private let watchesMemory: Bool
-    private let logs = (0..<CancellationModel.numbers).map { _ in Scenario.Log<Int>() }
-    private let semaphores = (0..<2).map { _ in DispatchSemaphore(value: 0) }
-    private var withdrawals: [Int: () -> Void] = [:]
-    private var withdrawn: Set<Int> = []
-    private var farewells: [Int: Scenario.Log<Int>] = [:]
-
-    /// - Parameter watchesMemory: whether the observers capture objects that must be freed.
-    init(_ answer: any CancellationAnswer, watchesMemory: Bool = false) {
-        pair = answer.pair()
-        self.watchesMemory = watchesMemory
+    /// What the observers capture, so that it must be freed.
+    enum Captured {
+        case nothing, object
+        /// Its `deinit` reads the token, and registers another observer.
+        case busyObject
     }
 
-    /// An object for an observer to capture. Its `deinit` reads the token, and registers another
-    /// observer.
+    private var pair: (any CancellationPair)?
+    private let captured: Captured
+    private let logs = (0..<CancellationModel.numbers).map { _ in Scenario.Log<Int>() }
+    private let semaphores = (0..<2).map { _ in DispatchSemaphore(value: 0) }
+    private let withdrawals = TakingTurns<[Int: () -> Void]>([:])
+    private let withdrawn = TakingTurns<Set<Int>>([])
+    private let farewells = TakingTurns<[Int: Scenario.Log<Int>]>([:])
+
+    init(_ answer: any CancellationAnswer, capturing captured: Captured = .nothing) {
+        pair = answer.pair()
+        self.captured = captured
+    }
+
     private final class Farewell: @unchecked Sendable {
         weak var subject: CancellationSubject?
         let log: Scenario.Log<Int>
 
-        init(_ subject: CancellationSubject, _ log: Scenario.Log<Int>) {
+        init(_ subject: CancellationSubject?, _ log: Scenario.Log<Int>) {
             self.subject = subject
             self.log = log
         }
@@ -147,8 +151,8 @@ final class CancellationSubject: Subject, @unchecked Sendable {
         switch operation {
         case .observe(let number, let inside): observe(number, inside)
         case .withdraw(let number):
-            withdrawn.insert(number)
-            withdrawals[number]?()
+            _ = withdrawn.access { $0.insert(number) }
+            withdrawals.access { $0[number] }?()
         case .cancel: pair?.cancel()
         case .read(let number):
             guard let isCancelled = pair?.isCancelled else { return }
@@ -163,29 +167,31 @@ final class CancellationSubject: Subject, @unchecked Sendable {
 
     private func observe(_ number: Int, _ inside: [CancellationModel.Operation]) {
         var farewell: Farewell?
-        if watchesMemory {
+        if captured != .nothing {
             let log = Scenario.Log<Int>()
-            farewells[number] = log
-            farewell = Farewell(self, log)
+            farewells.access { $0[number] = log }
+            farewell = Farewell(captured == .busyObject ? self : nil, log)
         }
-        withdrawals[number] = pair?.onCancel { [farewell, log = logs[number], weak self] in
+        let withdraw = pair?.onCancel { [farewell, log = logs[number], weak self] in
             log.append(1, "observer \(number) is called")
             withExtendedLifetime(farewell) {
                 guard log.entries.count == 1 else { return }
                 for operation in inside { self?.perform(operation) }
             }
         }
+        withdrawals.access { $0[number] = withdraw }
     }
 
     var seen: CancellationModel.Seen {
-        let over = farewells.keys.sorted().filter {
-            withdrawn.contains($0) || !logs[$0].entries.isEmpty
+        let left = keptAlive { [withdrawn, logs] number in
+            withdrawn.access { $0.contains(number) } || !logs[number].entries.isEmpty
         }
-        return CancellationModel.Seen(events: logs.map(\.entries), left: keptAlive(over))
+        return CancellationModel.Seen(events: logs.map(\.entries), left: left)
     }
 
-    private func keptAlive(_ observers: [Int]) -> Fault? {
-        observers.first { farewells[$0]!.entries.isEmpty }.map {
+    private func keptAlive(_ isOver: (Int) -> Bool) -> Fault? {
+        let alive = farewells.access { $0 }.filter { $0.value.entries.isEmpty }.keys
+        return alive.sorted().first(where: isOver).map {
             Fault("kept alive", "what observer \($0) has captured is still alive")
         }
     }
@@ -196,8 +202,8 @@ final class CancellationSubject: Subject, @unchecked Sendable {
 
     func letGo() -> Fault? {
         pair = nil
-        withdrawals = [:]
-        return keptAlive(farewells.keys.sorted())
+        withdrawals.access { $0 = [:] }
+        return keptAlive { _ in true }
     }
 }
 
@@ -300,6 +306,10 @@ enum CancellationPrograms {
             // There is one observer: the order of several is up to the answer.
             + meetings([[]], [[[.cancel]], [[.observe(2, inside: [.read(6)])]]])
             + waiting
+            // No cancellation takes away what a withdrawal has left.
+            + Program.meetings(
+                before: [two],
+                [[[.withdraw(0)]], [[.observe(3)], [.withdraw(1)], [.observe(3), .withdraw(3)]]])
     }()
 
     /// An observer waits until another thread has used the token.

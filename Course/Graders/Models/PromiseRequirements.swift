@@ -31,7 +31,9 @@ extension PromiseChecks {
                     + "and `Void`, and with errors such as a `CancellationError`.",
                 asking: "Which of your lines assumes that the value is a number?"
             ) { otherValues(PromisePrograms.ofValues(exercise), $0) },
-            .many(id(2), flattens: exercise == 4, settlesOnce: exercise > 2),
+            .many(
+                id(2), flattens: exercise == 4, settlesOnce: exercise > 2,
+                takesTurns: rules.takesTurns),
         ]
         if threads {
             all += [
@@ -160,7 +162,9 @@ extension PromiseChecks {
 
 extension Requirement {
     /// Numbers of handlers, links and settlements have no limit.
-    static func many(_ id: String, flattens: Bool, settlesOnce: Bool) -> Requirement {
+    static func many(
+        _ id: String, flattens: Bool, settlesOnce: Bool, takesTurns: Bool
+    ) -> Requirement {
         .unwatched(
             id, "thousands of everything",
             "\(Bounds.many) handlers wait for a value, and on another promise as many for an error. "
@@ -172,7 +176,7 @@ extension Requirement {
         ) { answer in
             for rejecting in [false, true] {
                 try crowd(answer, rejecting: rejecting, settling: settlesOnce ? Bounds.many : 1)
-                try nest(answer, rejecting: rejecting)
+                try nest(answer, rejecting: rejecting, takesTurns: takesTurns)
                 try chain(answer, flattens: flattens, rejecting: rejecting)
             }
         }
@@ -540,13 +544,17 @@ private func crowd(
 }
 
 /// Each handler registers the next one.
-private func nest(_ answer: any PromiseAnswer, rejecting: Bool) throws {
+private func nest(_ answer: any PromiseAnswer, rejecting: Bool, takesTurns: Bool) throws {
     var heard: [Int] = []
+    var returned = 0
+    var early: Int?
     let pending = Pending<Int>(answer)
     func register(_ number: Int) {
         let work = {
+            if returned < number - 1, early == nil { early = number }
             heard.append(number)
             if number < Bounds.many { register(number + 1) }
+            returned = number
         }
         if rejecting {
             pending.promise.error { _ in work() }
@@ -557,6 +565,9 @@ private func nest(_ answer: any PromiseAnswer, rejecting: Bool) throws {
     register(1)
     if rejecting { pending.reject(Sent("no")) } else { pending.resolve(1) }
     try judge(heard, "of which each registers the next")
+    guard takesTurns, let early else { return }
+    throw Fault(
+        "out of order", "handler \(early) is called before handler \(early - 1) has returned")
 }
 
 /// Each link is a `then` on the promise of the link before, or returns that promise.
