@@ -13,9 +13,6 @@ struct Independence {
     private let inTurn: ((Scenario) -> Void)?
     private let goingOn = 0
     private let standingStill = 1
-    /// The maximum number of rows in a table that is shown. For a longer interleaving only the
-    /// schedule is reported.
-    private let longestTable = 50
 
     /// The failure depends on where one thread stops, so no other interleavings are run to mark the
     /// step from which every interleaving fails.
@@ -161,9 +158,7 @@ struct Independence {
             detail:
                 "'first' waits\(place) until 'second' continues, although the two share nothing")
         failure.schedule = trace?.scheduleText
-        if let trace, trace.steps.count <= longestTable {
-            failure.table = trace.report(width: TableWidth.now)
-        }
+        failure.table = trace?.shortReport
         return failure
     }
 

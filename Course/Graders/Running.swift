@@ -57,21 +57,17 @@ extension Requirement {
         switch body(answer) {
         case .unwatched(let run, let stack): return verdictUnwatched(run, stack)
         case .scenario(var options, let describe):
-            let verdict = explored(&options, isolated: isolated, describe)
-            guard case .holds(let explored, let coverage, _, _) = verdict else { return verdict }
-            if triesWeakerOrderings {
-                let weaker = WeakerOrderings(options: options) {
-                    Patience.renew()
-                    describe($0)
-                }
-                return .holds(explored: explored, of: coverage, remarks: weaker.remarks)
+            let verdict = explored(&options, isolated: isolated) {
+                describe($0)
+                $0.forbidCallsUnderLocks()
             }
-            options.maximumInterleavings = 1
-            options.marksPointOfNoReturn = false
-            guard let schedule = explore(options: options, describe).passingSchedule,
-                let failure = calledUnderALock(schedule, options, describe)
+            guard triesWeakerOrderings, case .holds(let explored, let coverage, _, _) = verdict
             else { return verdict }
-            return .fails(failure)
+            let weaker = WeakerOrderings(options: options) {
+                Patience.renew()
+                describe($0)
+            }
+            return .holds(explored: explored, of: coverage, remarks: weaker.remarks)
         case .programs(let programs):
             return self.verdict(of: programs, isolated: isolated, isOptimized: isOptimized)
         case .independence(let independence): return independence.verdict()
@@ -114,10 +110,17 @@ extension Requirement {
     /// The scenario of a requirement that has one.
     func scenario(of body: Body) -> (options: Exploration.Options, describe: (Scenario) -> Void)? {
         switch body {
-        case .scenario(let options, let describe): (options, describe)
+        case .scenario(let options, let describe):
+            (
+                options,
+                {
+                    describe($0)
+                    $0.forbidCallsUnderLocks()
+                }
+            )
         case .scheduled(let scheduled): (scheduled.options, scheduled.scenario)
         case .programs(let programs):
-            (Requirement.optionsOfPrograms, { programs.describe(program ?? 0, $0) })
+            (Requirement.optionsOfPrograms, { programs.add(program ?? 0, to: $0) })
         case .independence, .unwatched: nil
         }
     }
@@ -155,22 +158,6 @@ extension Requirement {
 
     // MARK: Several threads
 
-    /// A function that is not the answer's, and was called in one interleaving while a lock was
-    /// held. All of them make notes.
-    func calledUnderALock(
-        _ schedule: Exploration.Schedule, _ options: Exploration.Options,
-        _ describe: @escaping (Scenario) -> Void
-    ) -> Failure? {
-        guard
-            // An answer that keeps state from run to run may make other steps than before.
-            let trace = try? Exploration.replay(prefix: schedule, options: options, describe).trace,
-            let call = trace.firstNoteUnderALock
-        else { return nil }
-        return Failure(
-            reason: Fault.underALock.reason, detail: "\(Fault.underALock.detail): \(call.text)",
-            showing: trace)
-    }
-
     func explored(
         _ options: inout Exploration.Options, isolated: Bool,
         _ describe: @escaping (Scenario) -> Void
@@ -192,10 +179,12 @@ extension Requirement {
                     detail: "no interleaving has this possible outcome: \(missing.outcome)"))
         }
         let trace = try? exploration.counterexample(showing: finding)
+        let isCall = finding.word == Fault.underALock.reason
+        let call = isCall ? trace?.firstNoteUnderALock.map { ": \($0.text)" } : nil
         return .fails(
             Failure(
-                reason: finding.word, detail: finding.sentence, failing: finding.count,
-                explored: exploration.explored, table: trace?.report(width: TableWidth.now),
+                reason: finding.word, detail: finding.sentence + (call ?? ""), failing: finding.count,
+                explored: exploration.explored, table: trace?.shortReport,
                 schedule: trace?.scheduleText))
     }
 }
@@ -204,11 +193,28 @@ extension Fault {
     static let underALock = Fault(
         "called under a lock", "a function that is not yours is called while a lock is held")
 
-    /// In the check of a scenario: the fault if such a function was called. All of them make notes.
+    /// The fault if such a function was called in this run. All of them make notes.
     static var calledUnderALock: Fault? { Scenario.hasEntryUnderALock ? underALock : nil }
 }
 
+extension Scenario {
+    func forbidCallsUnderLocks() {
+        check { if let fault = Fault.calledUnderALock { throw fault } }
+    }
+}
+
 extension Exploration.Trace {
+    /// The table, without the middle if that has hundreds of rows. A replay shows all of them.
+    var shortReport: Report {
+        let (first, last) = (60, 30)
+        var report = report(width: TableWidth.now)
+        let hidden = report.lines.count - first - last
+        guard hidden > last else { return report }
+        let note = Report.Span("… \(hidden) more lines, which a replay shows …", .remark)
+        report.lines.replaceSubrange(first..<(first + hidden), with: [[note]])
+        return report
+    }
+
     fileprivate var firstNoteUnderALock: Step? {
         var locksHeld: [Int: Int] = [:]
         return steps.first { step in
@@ -246,8 +252,7 @@ extension Failure {
 
     init(reason: String, detail: String, showing trace: Exploration.Trace) {
         self.init(
-            reason: reason, detail: detail, table: trace.report(width: TableWidth.now),
-            schedule: trace.scheduleText)
+            reason: reason, detail: detail, table: trace.shortReport, schedule: trace.scheduleText)
     }
 
     /// `nil` if nothing failed.

@@ -21,7 +21,6 @@ struct Batches {
         let batches = stride(from: 0, to: programs.watched, by: Batches.size).map {
             $0..<min(programs.watched, $0 + Batches.size)
         }
-        var passed: [(batch: Range<Int>, schedule: Exploration.Schedule)] = []
         for batch in batches {
             let running = TakingTurns(batch.lowerBound)
             let exploration = explore(options: Batches.options) { describe(batch, running, $0) }
@@ -29,10 +28,8 @@ struct Batches {
                 failure.program = running.access { $0 }
                 return isOptimized ? failure : alone(failure, requirement)
             }
-            if let schedule = exploration.passingSchedule { passed.append((batch, schedule)) }
         }
-        guard programs.forbidsCallsUnderLocks else { return nil }
-        return passed.lazy.compactMap { callUnderALock(requirement, $0.batch, $0.schedule) }.first
+        return nil
     }
 
     private func describe(
@@ -44,7 +41,7 @@ struct Batches {
             for number in batch {
                 Patience.begin(program: number)
                 running.access { $0 = number }
-                let found = run(number)
+                let found = run(number) ?? faultOfCalls()
                 log.append(number, "a program ends")
                 fault.access { $0 = found }
                 if found != nil { return }
@@ -53,30 +50,14 @@ struct Batches {
         scenario.check { if let fault = fault.access({ $0 }) { throw fault } }
     }
 
+    private func faultOfCalls() -> Fault? {
+        programs.forbidsCallsUnderLocks ? Fault.calledUnderALock : nil
+    }
+
     /// The failure of the same program without the others, which has a short table.
     private func alone(_ failure: Failure, _ requirement: Requirement) -> Failure {
         let verdict = requirement.verdict(of: failure.program!, programs, isolated: false)
         if case .fails(let alone) = verdict { return alone }
         return failure.afterOthersOnly
-    }
-
-    private func callUnderALock(
-        _ requirement: Requirement, _ batch: Range<Int>, _ schedule: Exploration.Schedule
-    ) -> Failure? {
-        let found = requirement.calledUnderALock(schedule, Batches.options) {
-            describe(batch, TakingTurns(0), $0)
-        }
-        guard var failure = found else { return nil }
-        failure.table = nil
-        let alone = batch.lazy.compactMap { number -> Failure? in
-            let describe = { programs.describe(number, $0) }
-            guard
-                let schedule = explore(options: Batches.options, describe).passingSchedule,
-                var failure = requirement.calledUnderALock(schedule, Batches.options, describe)
-            else { return nil }
-            failure.program = number
-            return failure
-        }
-        return alone.first ?? failure
     }
 }

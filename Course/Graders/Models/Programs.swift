@@ -16,8 +16,7 @@ struct Programs {
     var watched = 0
     /// Whether the programs are too long for the lab.
     var isTooLong = false
-    /// Whether nothing that makes a note may run while a lock is held. For programs with one thread:
-    /// those with several find it by themselves.
+    /// Whether nothing that makes a note may run while a lock is held.
     var forbidsCallsUnderLocks = false
     var interleavings = Programs.interleavingsOfAll
 
@@ -33,6 +32,11 @@ struct Programs {
 }
 
 extension Programs {
+    func add(_ number: Int, to scenario: Scenario) {
+        describe(number, scenario)
+        if forbidsCallsUnderLocks { scenario.forbidCallsUnderLocks() }
+    }
+
     /// Programs with one thread, which can run without the lab.
     init(count: Int, runAlone run: @escaping (Int) -> Fault?) {
         self.init(count: count) { number, scenario in
@@ -92,7 +96,7 @@ extension Requirement {
                 of: programs.interleavings - explored, among: programs.count - number)
             let exploration = explore(options: options) {
                 Patience.renew()
-                programs.describe(number, $0)
+                programs.add(number, to: $0)
             }
             explored += exploration.explored
             if exploration.inconclusive != nil || exploration.failing > 0 {
@@ -159,7 +163,7 @@ extension Requirement {
             return .fails(Failure(reason: fault.reason, detail: fault.detail, program: program))
         }
         var options = Requirement.optionsOfPrograms
-        let verdict = explored(&options, isolated: isolated) { programs.describe(program, $0) }
+        let verdict = explored(&options, isolated: isolated) { programs.add(program, to: $0) }
         guard case .fails(var failure) = verdict else { return verdict }
         failure.program = program
         return .fails(failure)

@@ -178,16 +178,16 @@ struct PromiseChecks: Sendable {
         _ conversion: Conversion<Value> = .numbers, watchesMemory: Bool = false
     ) -> Programs {
         let known = Known(rules)
-        return Programs(
-            count: all.count,
-            describe: { number, scenario in
-                let counter = PromiseRun<Value>.Counter()
-                describe(all[number], scenario, answer, conversion, known, counter)
-                guard watchesMemory else { return }
-                scenario.check {
-                    if counter.living > 0 { throw PromiseChecks.keptAlive(all[number]) }
-                }
-            })
+        var programs = Programs(count: all.count) { number, scenario in
+            let counter = PromiseRun<Value>.Counter()
+            describe(all[number], scenario, answer, conversion, known, counter)
+            guard watchesMemory else { return }
+            scenario.check {
+                if counter.living > 0 { throw PromiseChecks.keptAlive(all[number]) }
+            }
+        }
+        programs.forbidsCallsUnderLocks = callsOutside
+        return programs
     }
 
     private func describe<Value>(
@@ -229,7 +229,6 @@ struct PromiseChecks: Sendable {
             for event in order.entries { seen.add(event, program) }
             seen.final = run.final
             if let fault = known.fault(seen, program) { throw fault }
-            if callsOutside, let fault = Fault.calledUnderALock { throw fault }
         }
     }
 

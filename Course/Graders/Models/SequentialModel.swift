@@ -259,12 +259,13 @@ extension Programs {
             scenario.check {
                 let fault = withoutMainQueue {
                     for operation in program.after { user.perform(operation) }
-                    return program.fault(user.seen, allowed: ends) ?? Fault.calledUnderALock
+                    return program.fault(user.seen, allowed: ends)
                         ?? user.letGo().map { program.about($0, "in the end") }
                 }
                 if let fault { throw fault }
             }
         }
+        programs.forbidsCallsUnderLocks = true
         programs.interleavings = 6_000
         return programs
     }

@@ -1,4 +1,4 @@
-// Rejected: E08.1 deadlock
+// Rejected: E08.1 called under a lock
 // The promise is settled while the lock is held, so its observers are called under the lock.
 
 import Foundation
