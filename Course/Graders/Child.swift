@@ -22,6 +22,8 @@ enum Child {
         "SWIFT_BACKTRACE": "enable=no", "SWIFT_DETERMINISTIC_HASHING": "1",
         // Each further arena of the allocator reserves 64 MB, in vain: one thread runs at a time.
         "MALLOC_ARENA_MAX": "1",
+        // A thread that ends would return the memory in its cache at any time.
+        "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0",
     ]
 
     /// The running process groups: see ``Interruption``.
@@ -120,7 +122,8 @@ enum Child {
         let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK
         posix_spawnattr_setflags(&attributes, Int16(flags))
         var arguments = words.map { strdup($0) } + [nil]
-        var environment = environment(output).map { strdup("\($0)=\($1)") } + [nil]
+        let variables = environment(output).sorted { $0.key < $1.key }
+        var environment = variables.map { strdup("\($0)=\($1)") } + [nil]
         defer { for word in arguments + environment { free(word) } }
         var id: pid_t = 0
         let error = withFixedAddresses {

@@ -129,6 +129,7 @@ public struct GraderProcess {
             write(.unavailable(obstacle))
             return nil
         }
+        GraderProcess.settleMemory()
         guard let handle = dlopen(library.path, RTLD_NOW | RTLD_LOCAL) else {
             write(
                 .unavailable(
@@ -143,6 +144,26 @@ public struct GraderProcess {
         typealias Maker = @convention(c) () -> UnsafeMutableRawPointer
         let make = unsafeBitCast(symbol, to: Maker.self)
         return Unmanaged<AnyObject>.fromOpaque(make()).takeRetainedValue()
+    }
+
+    /// From now on, memory is allocated at the same addresses in every run, because some answers
+    /// order objects by their addresses. The threads that Dispatch has started until now have
+    /// allocated and freed memory at the same time as this thread, in an order of their own.
+    private static func settleMemory() {
+        #if os(Linux)
+            let isIdle = DispatchSemaphore(value: 0)
+            // The timer follows everything that the thread which manages the others has to do.
+            DispatchQueue.global().asyncAfter(deadline: .now()) { isIdle.signal() }
+            isIdle.wait()
+            // What lies below this address is used up, and what lies above is the same in every run.
+            let step = 1 << 24
+            guard let end = sbrk(0) else { return }
+            let edge = (UInt(bitPattern: end) / UInt(step) + 1) * UInt(step)
+            sbrk(Int(edge - UInt(bitPattern: end)))
+            for size in (5..<12).map({ 1 << (21 - $0) }) + stride(from: 1_008, to: 0, by: -16) {
+                while let block = malloc(size), UInt(bitPattern: block) < edge {}
+            }
+        #endif
     }
 
     // MARK: Limits

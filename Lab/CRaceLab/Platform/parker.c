@@ -18,11 +18,24 @@ void rl_unpark(parker *p) {
     syscall(SYS_futex, &p->open, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
+/// The number of a thread that has ended, and may not be gone yet.
+static _Atomic uint32_t leaving;
+
+void rl_ends_after_unpark(uint32_t number) { atomic_store(&leaving, number); }
+
+static void wait_until_it_is_gone(void) {
+    const uint32_t number = atomic_exchange(&leaving, 0);
+    const int patience = 1000;
+    for (int i = 0; i < patience && number && syscall(SYS_tgkill, getpid(), number, 0) == 0; i++)
+        syscall(SYS_sched_yield);
+}
+
 bool rl_park(parker *p, const struct timespec *at_most) {
     while (!atomic_exchange(&p->open, 0)) {
         long result = syscall(SYS_futex, &p->open, FUTEX_WAIT_PRIVATE, 0, at_most, NULL, 0);
         if (result == -1 && errno == ETIMEDOUT) return atomic_exchange(&p->open, 0);
     }
+    if (leaving) wait_until_it_is_gone();
     return true;
 }
 
@@ -32,6 +45,7 @@ bool rl_park(parker *p, const struct timespec *at_most) {
 
 void rl_parker_make(parker *p) { p->semaphore = dispatch_semaphore_create(0); }
 void rl_unpark(parker *p) { dispatch_semaphore_signal(p->semaphore); }
+void rl_ends_after_unpark(uint32_t number) { (void)number; }
 
 bool rl_park(parker *p, const struct timespec *at_most) {
     dispatch_time_t until =

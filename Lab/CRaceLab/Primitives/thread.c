@@ -77,6 +77,7 @@ static void end_of_added_thread(void *argument) {
     rl_notice_unlocks(t);
     rl_report_last_step(t);
     t->started = t->finished = true;
+    rl_ends_after_unpark(me->number);
     worker *self = me, *next = t->starter;
     const bool begins_job = !next && rl_begin_next_job();
     int index = next || begins_job ? NO_THREAD : rl_decide();
