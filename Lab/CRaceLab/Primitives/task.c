@@ -414,7 +414,9 @@ void rl_job_is_enqueued(const void *job, rl_place place) {
 
 void rl_arrives(uintptr_t actor, uintptr_t pc) {
     const uint32_t step = rl_point(&arrive, (const void *)actor, (rl_place){pc, me->body});
-    lab.steps[step].holder = (int8_t)holder_of(actor);
+    const int holder = holder_of(actor);
+    // A task that is on the actor already stays there.
+    lab.steps[step].holder = (int8_t)(holder == me->thread ? NO_THREAD : holder);
     my_thread()->is_arriving = true;
 }
 
