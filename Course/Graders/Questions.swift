@@ -19,7 +19,8 @@ extension Requirement {
                     + "untrue?" : other ?? question
         }
         if question.contains("the marked step"), !isMarked { return other }
-        return ["out of order", "too early"].contains(failure.reason) ? other : question
+        let isOther = ["out of order", "too early", "wrong error"].contains(failure.reason)
+        return isOther ? other : question
     }
 
     private var asksAboutOrder: Bool { id.withoutProgram == "E08.1" }
@@ -79,6 +80,9 @@ extension Requirement {
             "Which handler of yours names no dispatcher?",
         "wrong value":
             "Where does the wrong value come from, and which step wrote it there last?",
+        "wrong error":
+            "Which error is thrown instead of the one that is expected, and which line decides "
+            + "that?",
         "unexpected call":
             "Which outcome did the promise of this handler have at that moment, and which line "
             + "decided to call the handler?",

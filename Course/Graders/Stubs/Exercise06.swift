@@ -18,9 +18,9 @@
 // the last reference to a handler is released, what it has captured is freed, and then a `deinit`
 // runs that is unknown code as well.
 //
-// Handlers run inside the call that settles the promise, or inside `then` if it is already settled.
-// So no work may be dispatched with `async`. As before, threads that use two different promises
-// must not wait for each other. The order across threads is the subject of the next exercise.
+// Handlers run inside the call that settles the promise, or inside `then` if it is settled: nothing
+// is dispatched with `async`. Threads that use two different promises do not wait for each other.
+// With one thread, handlers keep their order; order across threads is a subject of exercise 7.
 //
 // Grade it with: swift run promise-lab grade 6
 
