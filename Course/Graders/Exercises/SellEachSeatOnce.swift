@@ -140,16 +140,21 @@ private enum OfficeRequirements {
         )
         .whenStuck("not cancelled", "`pay` waits for the cancellation, and does not see it"),
         .programs(
-            "E13.9", "a sale during another payment",
-            "During the payment for one of two seats, the other seat is sold. Each payment ends, or "
-                + "throws, and the task of each buyer may be cancelled.",
+            "E13.9", "two payments overlap",
+            "Two buyers pay for two of three seats at the same time. Either payment ends first, and "
+                + "each may throw, and the buyer's task may be cancelled. After each step `freeSeats` "
+                + "is read, and the payment for the third seat fails.",
             asking: "What does a payment change that another sale relies on?"
         ) { (answer: Answer) in
-            Programs(count: ends.count * ends.count) { number, scenario in
-                var sale = ends[number / ends.count]
-                sale.inside = [ends[number % ends.count]]
-                sell([(2, [sale, Sale(), Sale()])], answer, scenario)
+            let pairs = combinations([ends, ends])
+            var programs = Programs(count: 2 * pairs.count) { number, scenario in
+                var (sale, other) = (pairs[number / 2][0], pairs[number / 2][1])
+                other.isLonger = number % 2 == 1
+                sale.inside = [other, .third]
+                sell([(3, [sale, .third])], answer, scenario)
             }
+            programs.interleavings = 3_000
+            return programs
         }
         .whenStuck(
             "over-synchronized",
@@ -278,6 +283,7 @@ private enum OfficeRequirements {
         scenario.task("buyers") {
             for (till, office) in zip(tills, offices) {
                 await till.sell(office.sales)
+                await till.endLonger()
                 if till.fault != nil { return }
             }
         }
@@ -377,17 +383,25 @@ private struct Sale: Sendable {
     var inside: [Sale] = []
     /// Whether the payment waits until the buyer's task is cancelled.
     var isCancelled = false
+    /// Whether the payment ends later than that of the sale around it.
+    var isLonger = false
+
+    static let third = Sale(error: Declined(3))
 }
 
 /// Makes one sale after another, or during the payment of another, so each result is known.
 ///
 /// The tasks that sell take turns, so it needs no lock: see ``TakingTurns``.
 private final class Till: @unchecked Sendable {
+    /// A sale that has begun, whether a seat was free, and the situation before.
+    private typealias Begun = (sale: Sale, buyer: Buyer, isFree: Bool, situation: String)
+
     private let office: Office
     private let seats: Int
     private var free: Int
     private var paying = 0
     private var buyers = 0
+    private var longer: (sale: Begun, mayEnd: Gate, task: Task<Void, Never>)?
     /// The first fault.
     private(set) var fault: Fault?
 
@@ -402,48 +416,82 @@ private final class Till: @unchecked Sendable {
     }
 
     func sell(_ sales: [Sale]) async {
-        for sale in sales {
-            let (before, isFree) = (situation, free > 0)
+        for sale in sales where fault == nil {
             buyers += 1
-            let buyer = Buyer("buyer \(buyers)")
-            if isFree { (free, paying) = (free - 1, paying + 1) }
+            let begun: Begun = (sale, Buyer("buyer \(buyers)"), free > 0, situation)
+            if begun.isFree { (free, paying) = (free - 1, paying + 1) }
+            if sale.isLonger {
+                await beginLonger(begun)
+                continue
+            }
             if sale.isCancelled {
-                let task = Task { await buy(buyer, sale) }
+                let task = Task {
+                    await pay(begun) {
+                        await Gate().pass()
+                        // This task is not cancelled.
+                        await Task { await self.sell(sale.inside) }.value
+                        await self.look("the task of \(begun.buyer.name) is cancelled")
+                    }
+                }
                 task.cancel()
                 await task.value
             } else {
-                await buy(buyer, sale)
+                await pay(begun) { await self.sell(sale.inside) }
             }
-            if isFree { (free, paying) = (free + (sale.error == nil ? 0 : 1), paying - 1) }
-            fault = fault ?? self.fault(of: buyer, sale, isFree, before)
-            if fault != nil { return }
-            let read = await office.freeSeats()
-            if read != free {
-                let last = sale.error == nil ? "has left" : "has failed to pay"
-                fault = Fault(
-                    "wrong count",
-                    "when \(buyer.name) \(last), \(situation), `freeSeats` is \(read)")
-                return
-            }
+            await end(begun)
         }
     }
 
-    private func buy(_ buyer: Buyer, _ sale: Sale) async {
-        await buyer.buy(at: office) {
-            if sale.isCancelled {
-                await Gate().pass()
-                // This task is not cancelled.
-                await Task { await self.sell(sale.inside) }.value
-            } else {
-                await self.sell(sale.inside)
+    private func beginLonger(_ begun: Begun) async {
+        let (pays, mayEnd) = (Gate(), Gate())
+        let task = Task {
+            await pay(begun) {
+                pays.open()
+                await mayEnd.pass()
+                if begun.sale.isCancelled { await Gate().pass() }
             }
-            if let error = sale.error { throw error }
+            // A buyer who is refused does not pay.
+            pays.open()
+        }
+        longer = (begun, mayEnd, task)
+        await pays.pass()
+        await look("\(begun.buyer.name) pays")
+    }
+
+    /// Ends the longer payment, if there is one, and lets another one fail.
+    func endLonger() async {
+        guard let (begun, mayEnd, task) = longer else { return }
+        // A cancellation orders nothing.
+        mayEnd.open()
+        if begun.sale.isCancelled { task.cancel() }
+        await task.value
+        await end(begun)
+        await sell([.third])
+    }
+
+    private func pay(_ begun: Begun, _ payment: @escaping @Sendable () async -> Void) async {
+        await begun.buyer.buy(at: office) {
+            await payment()
+            if let error = begun.sale.error { throw error }
         }
     }
 
-    private func fault(
-        of buyer: Buyer, _ sale: Sale, _ isFree: Bool, _ situation: String
-    ) -> Fault? {
+    private func end(_ begun: Begun) async {
+        let hasPaid = begun.sale.error == nil
+        if begun.isFree { (free, paying) = (free + (hasPaid ? 0 : 1), paying - 1) }
+        fault = fault ?? fault(of: begun)
+        await look("\(begun.buyer.name) has \(hasPaid ? "left" : "failed to pay")")
+    }
+
+    private func look(_ event: String) async {
+        if fault != nil { return }
+        let read = await office.freeSeats()
+        if read == free { return }
+        fault = Fault("wrong count", "when \(event), \(situation), `freeSeats` is \(read)")
+    }
+
+    private func fault(of begun: Begun) -> Fault? {
+        let (sale, buyer, isFree, situation) = begun
         if isFree, buyer.payments == 0 {
             return Fault("refused", "\(situation), `pay` is not called for \(buyer.name)")
         }
@@ -451,9 +499,11 @@ private final class Till: @unchecked Sendable {
             guard let thrown = buyer.error else {
                 return Fault("no error", "the payment throws \(error), and `sell` returns")
             }
-            if "\(thrown)" != "\(error)" {
+            if type(of: thrown) != type(of: error) || "\(thrown)" != "\(error)" {
                 return Fault(
-                    "wrong error", "the payment throws \(error), and `sell` throws \(thrown)")
+                    "wrong error",
+                    "the payment throws \(error), and `sell` throws \(thrown), which is of type "
+                        + "`\(type(of: thrown))`")
             }
         }
         if let fault = Buyer.fault(of: [buyer], seats: 1) { return fault }
