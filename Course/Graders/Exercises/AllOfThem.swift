@@ -24,7 +24,7 @@ extension Exercise {
             .programs(
                 "E08.1", "one thread, small programs",
                 "`whenAll` is called before, between and after the calls that settle its promises, "
-                    + "with lists of up to three, also with the same promise in several places, or "
+                    + "with lists of up to five, also with the same promise in several places, or "
                     + "with two lists, and an observer of the aggregate settles promises or calls "
                     + "`whenAll`. After each call, each aggregate is pending, or was settled once "
                     + "with the outcome that the task asks for.",
@@ -35,8 +35,9 @@ extension Exercise {
             .programs(
                 "E08.3", "a thousand promises",
                 "The aggregate waits for \(Bounds.squared) promises, which are fulfilled from the "
-                    + "first, from the last, or before the call; or the last of them is rejected. "
-                    + "As many aggregates wait for one promise.",
+                    + "first, from the last, or before the call; or one of them is rejected, or two "
+                    + "are before the call; or each is in the list twice. As many aggregates wait for "
+                    + "one promise.",
                 asking: "How far can your code count?"
             ) { .unwatched(OperatorPrograms.manyOfAll, withNumbers($0)) },
             .programs(

@@ -56,7 +56,6 @@ enum OperatorPrograms {
                 Program.with(.call(.all(list)), anywhereIn: $0)
             }
         }
-        all.append(Program([.call(.all([0, 1, 2, 3, 4]))] + fulfilling([3, 1, 4, 0, 2])))
         for second in [[0, 1], [1, 0], [1], []] {
             for operations in [[0, 1], [1, 0]].flatMap(settling) {
                 all += Program.with(
@@ -70,7 +69,12 @@ enum OperatorPrograms {
             all += settling([0]).map { Program([.call(.all([0, 1, 2]), inside: inside)] + $0) }
             all += settling([0]).map { Program([.call(.all([0]), inside: inside)] + $0) }
         }
-        return shortestFirst(all)
+        // Up to two of four promises in five places, and all of them.
+        let five = Operation.call(.all([0, 1, 2, 0, 3]))
+        let longer = Settling.orders(4, upTo: 2).flatMap(settling).flatMap {
+            Program.with(five, anywhereIn: $0)
+        }
+        return shortestFirst(all) + longer + [Program([five] + fulfilling([3, 1, 0, 2]))]
     }()
 
     /// An observer of the outcome waits for the thread that does not call it.
@@ -85,14 +89,16 @@ enum OperatorPrograms {
     /// Very many promises, and as many lists of one of them.
     static let manyOfAll: [Program] = {
         let all = Array(0..<Bounds.squared)
-        let list = Operation.call(.all(all))
+        let (list, half) = (Operation.call(.all(all)), Array(all.prefix(all.count / 2)))
+        let reject = { (promise: Int) in Operation.settle(promise, .reject(promise)) }
         return [
             Program([list] + fulfilling(all)), Program([list] + fulfilling(all.reversed())),
             Program(fulfilling(all) + [list]),
-            Program(
-                [list] + fulfilling(all.dropLast()) + [.settle(Bounds.squared - 1, .reject(1))]),
+            Program([list] + fulfilling(all.dropLast()) + [reject(all.last!)]),
             Program(all.map { _ in .call(.all([0])) } + fulfilling([0])),
-        ]
+            Program([.call(.all(half + half))] + fulfilling(half)),
+            Program([reject(all.last!), reject(half.last!), list]),
+        ] + [0, half.last!, all.last!].map { Program([list, reject($0)]) }
     }()
 
     static let allInThreads: [Program] = {
