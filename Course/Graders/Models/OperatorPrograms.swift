@@ -159,8 +159,9 @@ enum OperatorPrograms {
             all.append(Program([.call(.limit(0, second), inside: inside)] + ending))
         }
         all.append(Program([.call(.limit(0, .seconds(-1))), .advance(.zero)]))
-        for limit in [Duration.seconds(-1), .nanoseconds(-1)] {
-            all += settling([0]).map { Program($0 + [.call(.limit(0, limit)), .advance(.zero)]) }
+        for limit in Bounds.durations {
+            let call = Operation.call(.limit(0, .zero - limit))
+            all += settling([0]).map { Program($0 + [call, .advance(.zero)]) }
         }
         return all
     }()
