@@ -44,15 +44,17 @@ extension Exercise {
             .unwatched(
                 "E10.3", "\(many) failures at once",
                 "Work fails before it returns, again and again, with and without a delay, "
-                    + "through a rejected promise and through an error that it throws. The stack "
-                    + "may not grow with the number of failures. (This test runs on a small stack.)",
+                    + "through a rejected promise and through an error that it throws, until the "
+                    + "last attempt is fulfilled, or its error is not worthwhile. The stack may not "
+                    + "grow with the number of failures. (This test runs on a small stack.)",
                 asking: "When the second attempt begins, which calls have not returned yet?",
                 with: (any RetryAnswer).self, stack: 512 << 10, manyFailures),
             .programs(
                 "E10.4", "two and three threads, small programs",
-                "One thread calls `withRetries`, or advances the clock, while another one settles "
-                    + "the promise of an attempt. In every interleaving, each attempt begins once, "
-                    + "as if the calls had been made one after another, and nothing is kept alive.",
+                "One thread calls `withRetries`, advances the clock, or settles the promise of an "
+                    + "attempt, while others settle those of other attempts. In every interleaving, "
+                    + "each attempt begins once, as if the calls had been made one after another, and "
+                    + "nothing is kept alive.",
                 asking:
                     "You read a promise and find it pending. What may be true of it in the next "
                     + "line, and which of your lines would notice?"
@@ -85,9 +87,11 @@ extension Exercise {
             { _ in .zero }, { $0 == 1 ? .milliseconds(1) : .zero }, { .milliseconds($0) },
         ]
         for delay in delays {
-            try failManyTimes(answer, many, delay) { _ in .rejected(Sent("no")) }
-            try failManyTimes(answer, many, delay) { _ in throw Sent("no") }
-            try failManyTimes(answer, .max, delay) { number in
+            let last = AWPromise.fulfilled(many)
+            try failManyTimes(answer, many, delay, last) { _ in .rejected(Sent("no")) }
+            try failManyTimes(answer, many, delay, last) { _ in throw Sent("no") }
+            // Without a limit, an error that is not worthwhile comes last.
+            try failManyTimes(answer, .max, delay, .rejected(Sent("end"))) { number in
                 if number % 2 == 0 { throw Sent("no") }
                 return .rejected(Sent("no"))
             }
@@ -113,17 +117,23 @@ extension Exercise {
 
     private static func failManyTimes(
         _ answer: any RetryAnswer, _ attempts: Int, _ delay: @escaping @Sendable (Int) -> Duration,
-        _ fail: @escaping @Sendable (Int) throws -> AWPromise<Int>
+        _ last: AWPromise<Int>, _ fail: @escaping @Sendable (Int) throws -> AWPromise<Int>
     ) throws {
-        let (clock, receiver, times) = (ManualClock(), Receiver(), TakingTurns<[Duration]>([]))
-        let promise = answer.again(attempts, clock, delay: delay, while: { _ in true }) { number in
+        let (clock, times) = (ManualClock(), TakingTurns<[Duration]>([]))
+        let isWorthwhile = { @Sendable (error: any Error) in error as? Sent == Sent("no") }
+        let promise = answer.again(attempts, clock, delay: delay, while: isWorthwhile) { number in
             times.access { $0.append(clock.now) }
-            return number == many ? .fulfilled(number) : try fail(number)
+            if number < many { return try fail(number) }
+            return number == many ? last : .fulfilled(number)
         }
-        receiver.observe(promise) { "\($0)" }
+        let received = [promise, last].map { promise in
+            let receiver = Receiver()
+            receiver.observe(promise) { "\($0)" }
+            return receiver
+        }
         clock.advance(by: .milliseconds(many * many))
-        let expected = [["fulfilled \(many)"]]
-        if let fault = Receiver.fault([receiver.received], insteadOf: expected) { throw fault }
+        let fault = Receiver.fault([received[0].received], insteadOf: [received[1].received])
+        if let fault { throw fault }
         var due = Duration.zero
         for (number, time) in times.access({ $0 }).enumerated() {
             if number > 0 { due += delay(number) }

@@ -251,10 +251,10 @@ enum OperatorPrograms {
         }
         for failure in failures {
             all += [0, -1, .min].map { retrying($0, [failure], []) }
-            let number = Bounds.durations.count
-            all.append(
-                retrying(
-                    number, Array(repeating: failure, count: number), Bounds.durations.reversed()))
+            for delays in [Bounds.durations.reversed(), Array(Bounds.durations.dropFirst())] {
+                let endings = Array(repeating: failure, count: delays.count)
+                all.append(retrying(delays.count, endings, delays))
+            }
         }
         // The same promise for each attempt, and two retries with one clock.
         let works: [OperatorModel.Retries.Work] = [.promise(0), .promise(0), .promise(1)]
@@ -287,6 +287,13 @@ enum OperatorPrograms {
         all += Program.meetings(
             before: [[fail(0)] + fulfilling([2]) + call(second, 3)], [[time], [[fail(1)]]],
             after: rest)
+        // A handler begins an attempt, while another thread ends it.
+        let first = [call(.zero, 3)]
+        all += Program.meetings(
+            before: first, [[[fail(0)]], [[fail(1)], fulfilling([1])]],
+            after: rest + fulfilling([2]))
+        all += Program.meetings(
+            [first, [[fail(0)]], [[fail(1)]]], after: rest + fulfilling([2]))
         return all
     }()
 }
