@@ -146,14 +146,15 @@ public struct GraderProcess {
         return Unmanaged<AnyObject>.fromOpaque(make()).takeRetainedValue()
     }
 
+    private static let isIdle = DispatchSemaphore(value: 0)
+
     /// From now on, memory is allocated at the same addresses in every run, because some answers
     /// order objects by their addresses. The threads that Dispatch has started until now have
     /// allocated and freed memory at the same time as this thread, in an order of their own.
     private static func settleMemory() {
         #if os(Linux)
-            let isIdle = DispatchSemaphore(value: 0)
             // The timer follows everything that the thread which manages the others has to do.
-            DispatchQueue.global().asyncAfter(deadline: .now()) { isIdle.signal() }
+            DispatchQueue.global().asyncAfter(deadline: .now()) { GraderProcess.isIdle.signal() }
             isIdle.wait()
             // What lies below this address is used up, and what lies above is the same in every run.
             let step = 1 << 24
