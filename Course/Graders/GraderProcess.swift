@@ -147,14 +147,16 @@ public struct GraderProcess {
     }
 
     private static let isIdle = DispatchSemaphore(value: 0)
+    /// It lives as long as the process, so that nothing is freed when it has run.
+    private nonisolated(unsafe) static let signalling = DispatchWorkItem { isIdle.signal() }
 
-    /// From now on, memory is allocated at the same addresses in every run, because some answers
-    /// order objects by their addresses. The threads that Dispatch has started until now have
+    /// From now on, memory is usually allocated at the same addresses in every run, because some
+    /// answers order objects by their addresses. The threads that Dispatch has started until now have
     /// allocated and freed memory at the same time as this thread, in an order of their own.
     private static func settleMemory() {
         #if os(Linux)
             // The timer follows everything that the thread which manages the others has to do.
-            DispatchQueue.global().asyncAfter(deadline: .now()) { GraderProcess.isIdle.signal() }
+            DispatchQueue.global().asyncAfter(deadline: .now(), execute: signalling)
             isIdle.wait()
             // What lies below this address is used up, and what lies above is the same in every run.
             let step = 1 << 24

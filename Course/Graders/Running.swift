@@ -137,14 +137,17 @@ extension Requirement {
     private func verdictUnwatched(_ run: @escaping () throws -> Void, _ stack: Int) -> Verdict {
         let outcome = Mutex<Result<Void, any Error>?>(nil)
         nonisolated(unsafe) let run = run
-        let ended = DispatchSemaphore(value: 0)
+        let (isWaitedFor, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let thread = Thread {
+            isWaitedFor.wait()
             let result = Result { try run() }
             outcome.withLock { $0 = result }
             ended.signal()
         }
         thread.stackSize = stack
         thread.start()
+        // Until then, both threads would allocate memory at the same time.
+        isWaitedFor.signal()
         ended.wait()
         do {
             try outcome.withLock { $0 }?.get()
@@ -183,8 +186,8 @@ extension Requirement {
         let call = isCall ? trace?.firstNoteUnderALock.map { ": \($0.text)" } : nil
         return .fails(
             Failure(
-                reason: finding.word, detail: finding.sentence + (call ?? ""), failing: finding.count,
-                explored: exploration.explored, table: trace?.shortReport,
+                reason: finding.word, detail: finding.sentence + (call ?? ""),
+                failing: finding.count, explored: exploration.explored, table: trace?.shortReport,
                 schedule: trace?.scheduleText))
     }
 }
@@ -204,14 +207,16 @@ extension Scenario {
 }
 
 extension Exploration.Trace {
-    /// The table, without the middle if that has hundreds of rows. A replay shows all of them.
+    /// The table. Of the middle of a long one, only lines with remarks remain. A replay shows all.
     var shortReport: Report {
         let (first, last) = (60, 30)
         var report = report(width: TableWidth.now)
         let hidden = report.lines.count - first - last
         guard hidden > last else { return report }
-        let note = Report.Span("… \(hidden) more lines, which a replay shows …", .remark)
-        report.lines.replaceSubrange(first..<(first + hidden), with: [[note]])
+        let middle = first..<(first + hidden)
+        let kept = report.lines[middle].filter { $0.contains { $0.role == .remark } }.prefix(last)
+        let note = "… \(hidden - kept.count) lines are left out here; a replay shows them …"
+        report.lines.replaceSubrange(middle, with: [[Report.Span(note, .remark)]] + kept)
         return report
     }
 

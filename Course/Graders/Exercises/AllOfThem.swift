@@ -35,9 +35,9 @@ extension Exercise {
             .programs(
                 "E08.3", "a thousand promises",
                 "The aggregate waits for \(Bounds.squared) promises, which are fulfilled from the "
-                    + "first, from the last, or before the call; or one of them is rejected, or two "
-                    + "are before the call; or each is in the list twice. As many aggregates wait for "
-                    + "one promise.",
+                    + "first, from the last, or before the call. One of them is rejected, or two are "
+                    + "rejected before the call. Or the list has half as many promises, each of them "
+                    + "twice. As many aggregates wait for one promise.",
                 asking: "How far can your code count?"
             ) { .unwatched(OperatorPrograms.manyOfAll, withNumbers($0)) },
             .programs(

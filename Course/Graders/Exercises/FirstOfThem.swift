@@ -42,7 +42,7 @@ extension Exercise {
             .programs(
                 "E09.2", "one thread: withTimeout",
                 "A promise settles before the call, a nanosecond before its time is up, or later; "
-                    + "the limits are from zero to thousands of years, or negative. An "
+                    + "the limits are from zero to thousands of years, or below zero. An "
                     + "observer of the outcome advances the clock and settles the promise. When the "
                     + "outcome is settled, no alarm is left on the clock, and no handler on the "
                     + "promise.",

@@ -142,8 +142,8 @@ private enum OfficeRequirements {
         .programs(
             "E13.9", "two payments overlap",
             "Two buyers pay for two of three seats at the same time. Either payment ends first, and "
-                + "each may throw, and the buyer's task may be cancelled. After each step `freeSeats` "
-                + "is read, and the payment for the third seat fails.",
+                + "each may throw, and the buyer's task may be cancelled. `freeSeats` is read "
+                + "after each step. Each payment for the third seat fails.",
             asking: "What does a payment change that another sale relies on?"
         ) { (answer: Answer) in
             let pairs = combinations([ends, ends])

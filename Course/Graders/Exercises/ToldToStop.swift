@@ -86,11 +86,11 @@ private enum CancellationRequirements {
     ]
 
     /// Of three observers, the first is kept, and no variable keeps its registration. The second is
-    /// withdrawn at once, and the third when all are registered. With the same closure for all,
-    /// this exposes answers that identify an observer by an address.
+    /// withdrawn at once, and the third when all are registered. A closure for each shows which one
+    /// is lost. One for all exposes answers that identify an observer by an address.
     private static func calledThoughDropped(_ answer: Answer) throws {
         let count = 3 * Bounds.squared
-        for haveNumbers in [false, true] {
+        for haveNumbers in [true, false] {
             let (pair, calls) = (answer.pair(), Scenario.Log<Int>())
             let same: @Sendable () -> Void = { calls.append(0) }
             var late: [() -> Void] = []
@@ -109,6 +109,11 @@ private enum CancellationRequirements {
                     "lost",
                     "of \(count) observers, number \(lost + 1) has not been withdrawn, and is never "
                         + "called")
+            }
+            if let wrong = called.first(where: { $0 % 3 != 0 }) {
+                throw Fault(
+                    "wrongly called",
+                    "of \(count) observers, number \(wrong + 1) has been withdrawn, and is called")
             }
             guard called.count != Bounds.squared else { continue }
             throw Fault(

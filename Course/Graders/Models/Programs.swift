@@ -123,7 +123,10 @@ extension Requirement {
         let ended = DispatchSemaphore(value: 0)
         nonisolated(unsafe) let run = run
         let (first, count) = (programs.watched, programs.count)
+        // It begins when this thread waits. Otherwise both would allocate memory at the same time.
+        let isWaitedFor = DispatchSemaphore(value: 0)
         let thread = Thread {
+            isWaitedFor.wait()
             for number in first..<count {
                 Patience.begin(program: number)
                 current.withLock { $0 = number }
@@ -137,6 +140,7 @@ extension Requirement {
         thread.start()
         var last = -1
         var suspicious: Set<Int> = []
+        isWaitedFor.signal()
         while ended.wait(timeout: .now() + Requirement.patience) == .timedOut {
             let number = current.withLock { $0 }
             defer { last = number }

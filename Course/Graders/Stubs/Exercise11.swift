@@ -9,7 +9,7 @@
 // - An observer that is withdrawn before the cancellation is not called.
 // - Cancelling again, inside an observer or on another thread, changes nothing.
 // - While observers are called, `isCancelled` is `true`, and it stays `true`.
-// - An observer may do anything: register another one, cancel, wait for another thread.
+// - An observer, or a `deinit` if it is freed, may do anything: register, cancel, wait for others.
 // - What an observer has captured is released when the observer has been called or withdrawn, even
 //   if source, token and registration live on; if neither happens, when all three are released.
 // - Releasing a registration withdraws nothing. A token may outlive its source, and a registration

@@ -18,8 +18,8 @@ typedef struct {
 void rl_parker_make(parker *p);
 void rl_unpark(parker *p);
 /// The calling thread, to which the system has given this number, unparks another one, and then
-/// ends. The other one waits until it is gone, because it returns memory in its last moment: this
-/// way, memory has the same addresses in each run.
+/// ends. On Linux, the other one waits until it is gone, because it returns memory in its last
+/// moment: this way, memory usually has the same addresses in each run.
 void rl_ends_after_unpark(uint32_t number);
 /// Returns false if the time-out passed before an unpark. NULL: waits forever.
 bool rl_park(parker *p, const struct timespec *at_most);

@@ -71,13 +71,13 @@ static void end_of_added_thread(void *argument) {
         pthread_setspecific(goodbye, argument);
         return;
     }
+    if (me->fate != IS_LOST) rl_ends_after_unpark(me->number);
     if (!rl_makes_progress()) return rl_meet_fate();
     rl_hear_no_more();
     thread *t = my_thread();
     rl_notice_unlocks(t);
     rl_report_last_step(t);
     t->started = t->finished = true;
-    rl_ends_after_unpark(me->number);
     worker *self = me, *next = t->starter;
     const bool begins_job = !next && rl_begin_next_job();
     int index = next || begins_job ? NO_THREAD : rl_decide();

@@ -37,6 +37,27 @@ struct QuestionTests {
         #expect(requirement.question(for: failure("lost")) != requirement.question)
     }
 
+    @Test("a question about a count is not asked if an error is wrong")
+    func wrongError() throws {
+        let requirement = try #require(Self.requirements.first { $0.id == "E13.12" })
+        #expect(requirement.question(for: failure("wrong count")) == requirement.question)
+        #expect(requirement.question(for: failure("wrong error"))?.contains("error") == true)
+    }
+
+    @Test("a long table is shown without its middle")
+    func longTable() throws {
+        let exploration = explore { scenario in
+            let log = Scenario.Log<Int>()
+            scenario.thread("main") { for number in 0..<200 { log.append(number) } }
+            scenario.check { throw Fault("lost", "all of them") }
+        }
+        let trace = try #require(
+            try exploration.counterexample(showing: exploration.findings.first))
+        #expect(trace.report(width: 100).lines.count > 200)
+        let short = trace.shortReport
+        #expect(short.lines.count < 130 && short.text.contains("lines are left out here"))
+    }
+
     @Test("there is no question about a process that the system has ended")
     func ended() {
         for requirement in Self.requirements {

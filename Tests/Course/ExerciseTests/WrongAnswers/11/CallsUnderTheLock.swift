@@ -1,4 +1,4 @@
-// Rejected: E11.1 deadlock
+// Rejected: E11.1 called under a lock
 // The observers are called before the lock is released.
 
 import Foundation
