@@ -151,8 +151,8 @@ public struct GraderProcess {
     private nonisolated(unsafe) static let signalling = DispatchWorkItem { isIdle.signal() }
 
     /// From now on, memory is usually allocated at the same addresses in every run, because some
-    /// answers order objects by their addresses. The threads that Dispatch has started until now have
-    /// allocated and freed memory at the same time as this thread, in an order of their own.
+    /// answers order objects by their addresses. The threads that Dispatch has started until now
+    /// have allocated and freed memory at the same time as this thread, in an order of their own.
     private static func settleMemory() {
         #if os(Linux)
             // The timer follows everything that the thread which manages the others has to do.
