@@ -40,6 +40,10 @@ extension RandomQueueProgram {
             for case .start(let other) in bodies[body] { threads.detach(other) }
         }
 
+        /// Longer than any delay. Otherwise that of another thread could pass right before a wait,
+        /// which would then be an attempt.
+        private let century: TimeInterval = 100 * 365 * 24 * 3600
+
         private func carryOut(_ body: Int, _ range: Range<Int>) {
             var at = range.lowerBound
             while at < range.upperBound { at = carryOutOne(body, at) }
@@ -70,7 +74,7 @@ extension RandomQueueProgram {
             case .signal: semaphore.signal()
             case .acquire(let patience): acquire(patience, seen)
             case .wait(.unlimited): condition.wait()
-            case .wait: seen.note("\(condition.wait(until: Date() + 3600))")
+            case .wait: seen.note("\(condition.wait(until: Date() + century))")
             case .wake(let everybody):
                 if everybody { condition.broadcast() } else { condition.signal() }
             case .start(let other): threads.start(other) { self.carryOut(other) }
@@ -108,7 +112,7 @@ extension RandomQueueProgram {
                 lock.lock()
                 return true
             }
-            return note(patience == .none ? lock.try() : lock.lock(before: Date() + 3600), seen)
+            return note(patience == .none ? lock.try() : lock.lock(before: Date() + century), seen)
         }
 
         private func note(_ isTaken: Bool, _ seen: Seen) -> Bool {
@@ -118,13 +122,13 @@ extension RandomQueueProgram {
 
         private func waitForGroup(_ patience: QueueInstruction.Patience, _ seen: Seen) {
             if patience == .unlimited { return group.wait() }
-            let timeout = patience == .none ? DispatchTime.now() : .now() + 3600
+            let timeout = patience == .none ? DispatchTime.now() : .now() + century
             seen.note("\(group.wait(timeout: timeout) == .success)")
         }
 
         private func acquire(_ patience: QueueInstruction.Patience, _ seen: Seen) {
             if patience == .unlimited { return semaphore.wait() }
-            let timeout = patience == .none ? DispatchTime.now() : .now() + 3600
+            let timeout = patience == .none ? DispatchTime.now() : .now() + century
             seen.note("\(semaphore.wait(timeout: timeout) == .success)")
         }
     }
