@@ -80,11 +80,20 @@ static bool is_word_free(const thread *t) {
 /// matter of the scenario, so the lock orders nothing.
 static const rl_operation wait_in_library = {.kind = RL_LOCK, .is_available = is_word_free};
 
+/// Whether a thread of the scenario has such a lock. Any other thread releases it without a step.
+static bool is_held_in_scenario(const void *handle) {
+    const uint32_t owner = atomic_load((const _Atomic uint32_t *)handle) & 0x3fffffff;
+    for (int i = 0; i < lab.run.thread_count; i++)
+        if (lab.run.threads[i].on && lab.run.threads[i].on->number == owner) return true;
+    return false;
+}
+
 NAMED(LOCK_SLOW, SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle)) {
     if (rl_is_observing) rl_observer_locks(handle, release_word);
     const bool sees = rl_sees(RL_MUTEX, RL_CALLER);
     if (sees && !rl_is_under_test(RL_CALLER.pc)) {
-        rl_point(&wait_in_library, handle, rl_place_in_source(RL_CALLER));
+        if (is_held_in_scenario(handle))
+            rl_point(&wait_in_library, handle, rl_place_in_source(RL_CALLER));
     } else if (sees) {
         meet_lock_without_calls(RL_CALLER);
         rl_point(&rl_take_lock, handle, rl_place_in_source(RL_CALLER));
