@@ -43,7 +43,9 @@ static bool is_listening(void) {
 }
 
 /// A lost thread may come back during another exploration.
-static bool is_followed_here(void) { return me && me->fate != IS_LOST && lab.scenario->reduce; }
+static bool is_followed_here(void) {
+    return me && me->fate != IS_LOST && !rl_is_ignoring() && lab.scenario->reduce;
+}
 
 static size_t number_of(uintptr_t object) {
     cell *c = rl_cell_at(object);

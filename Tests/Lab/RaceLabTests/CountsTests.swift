@@ -301,4 +301,21 @@ struct CountsTests {
         #expect(exploration.findings.map(\.kind) == [.crash], "\(exploration.text())")
         #expect(!exploration.hasWeakOrderings)  // The runtime's own are not the program's.
     }
+
+    /// It keeps a weak reference to each error.
+    @Test("what the test library does with an error that is thrown is no step of the scenario")
+    func thrown() {
+        final class Failure: Error {}
+        let exploration = explore { scenario in
+            let failure: any Error = Failure()
+            for name in ["first", "second"] {
+                var kept: (any Error)? = failure
+                scenario.thread(name) {
+                    try? { throw kept! }()
+                    kept = nil
+                }
+            }
+        }
+        #expect(exploration.explored == 1, "\(exploration.text())")
+    }
 }
