@@ -10,10 +10,13 @@
 
 #include "Platform/end.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /// The header of each piece.
 typedef struct piece {
@@ -110,9 +113,20 @@ void rl_discard(void *memory) {
 extern void __libc_free(void *memory);
 void rl_free_of_program(void *memory) { __libc_free(memory); }
 
+// The kernel reads the new mask before it complains about the operation. The idea is from Abseil's
+// `AddressIsReadable`.
+bool rl_is_readable(const void *address) {
+    const int error = errno, no_operation = -1;
+    const bool is_readable =
+        syscall(SYS_rt_sigprocmask, no_operation, address, NULL, 8) == 0 || errno != EFAULT;
+    errno = error;
+    return is_readable;
+}
+
 #else
 
 void rl_free_of_program(void *memory) { free(memory); }
+bool rl_is_readable(const void *address) { return address != NULL; }
 
 #endif
 

@@ -342,10 +342,33 @@ UNALIGNED_SIZES(__tsan_unaligned_read, RL_READ)
 UNALIGNED_SIZES(__tsan_unaligned_write, RL_MODIFY)
 UNALIGNED_SIZES(__tsan_unaligned_read_write, RL_MODIFY)
 
-/// The compiler announces that a variable is passed as `inout`.
+#if defined(__linux__)
+
+/// The value witnesses of each class that is written in Swift. They stand before its metadata.
+extern __attribute__((weak)) const char witnesses_of_objects __asm__("$sBoWV");
+
+/// Whether an object begins at an address, rather than a variable. Its first word is its class.
+static bool begins_object(const void *address) {
+    const uintptr_t *class = *(const uintptr_t *const *)address;
+    return (uintptr_t) class % sizeof *class == 0 && rl_is_readable(class - 1) &&
+           class[-1] == (uintptr_t)&witnesses_of_objects;
+}
+
+#else
+
+static bool begins_object(const void *address) {
+    (void)address;
+    return false;
+}
+
+#endif
+
+/// The compiler announces that a variable is passed as `inout`. If that is a property, it also
+/// announces the object, of which only the property is modified.
 void __tsan_external_write(void *address, void *caller, void *tag) {
     (void)caller, (void)tag;
-    if (rl_active) access_memory(RL_MODIFY, range(address, 0), true, RL_CALLER);
+    if (!rl_active || begins_object(address)) return;
+    access_memory(RL_MODIFY, range(address, 0), true, RL_CALLER);
 }
 
 static void copy_memory(void *to, const void *from, size_t size, rl_place place) {

@@ -158,7 +158,7 @@ void rl_meet_unannounced(rl_kind kind, memory_range memory, rl_place place) {
     }
     if (is_part_of_announced(t, address, place)) return;
     if (rl_is_compilers_own(place.pc) && rl_is_compilers_cache(place.pc, address)) return;
-    if (kind == RL_MODIFY) lab.summary.has_unannounced = true;
+    if (kind == RL_MODIFY) lab.summary.has_unannounced = t->modifies = true;
     check(kind, memory, place, false);
 }
 

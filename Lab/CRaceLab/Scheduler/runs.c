@@ -187,7 +187,7 @@ void rl_fill_in(rl_run *run) {
     run->object_count = rl_noted_objects(&run->objects);
     for (int i = 0; i < lab.run.thread_count; i++) {
         thread *t = &lab.run.threads[i];
-        run->accesses[i] = t->accesses;
+        run->accesses[i] = t->accesses + t->modifies;
         run->waiting[i] = waiting_of(t);
     }
 }

@@ -254,10 +254,10 @@ struct thread {
     uint32_t moment_after;  // … and how many accesses it had made by then
     open_access *open;      // one within another
     size_t open_count, open_capacity;
-    uintptr_t begun,
-        begun_at;     // the last access that the runtime has announced: where, and its place …
-    extent begun_in;  // … and the block there, once it was looked up
+    uintptr_t begun, begun_at;  // the last access that was announced: where, and its place …
+    extent begun_in;            // … and the block there, once it was looked up
     bool begun_in_is_known;
+    bool modifies;                  // it has modified memory without an announcement
     uintptr_t announced;            // the address that it has announced to modify; 0: none …
     uint32_t announced_after;       // … and how many accesses it had made by then …
     bool has_read;                  // … and whether it has read it since

@@ -114,7 +114,7 @@ typedef struct {
     rl_waiting waiting[RL_MAX_THREADS];
     bool judge_waits;  // every thread finished, and then the code that judges the run waits …
     rl_waiting judge;  // … for this
-    uint32_t accesses[RL_MAX_THREADS];  // each thread's points, fences and releases
+    uint32_t accesses[RL_MAX_THREADS];  // each thread's points, fences, releases; what it modifies
     uint32_t misfit_step;
     int misfit_thread;  // if there are too many threads: the one that starts another
     bool misfit_early;  // the thread was enabled, but not for an early attempt

@@ -130,15 +130,9 @@
                 scenario.outcome { "\(seen)" }
             },
             KnownProgram("neighbors in a word are independent", explored: 1...1) { scenario in
-                let (parts, one, other) = (Parts(), Box(Atomic(0)), Box(Atomic(0)))
-                scenario.thread("first") {
-                    one.value.add(1, ordering: .relaxed)
-                    parts.halves[2] += 1
-                }
-                scenario.thread("second") {
-                    other.value.add(1, ordering: .relaxed)
-                    parts.halves[3] += 1
-                }
+                let parts = Parts()
+                scenario.thread("first") { parts.halves[2] += 1 }
+                scenario.thread("second") { parts.halves[3] += 1 }
             },
             KnownProgram(
                 "under a lock, they are no steps, and cause no further interleavings",
@@ -169,7 +163,53 @@
                 let seed = Seed()
                 scenario.threads("first", "second") { seed.list.append(3) }
             },
+            KnownProgram(
+                "a constant of an object, and a property of it as `inout`", explored: 2...2
+            ) {
+                scenario in
+                let shared = Shared()
+                scenario.threads("first", "second") { shared.owner.change { $0 += 1 } }
+            },
+            KnownProgram("two properties of one object, both as `inout`", explored: 1...1) {
+                scenario in
+                let shared = Shared()
+                scenario.thread("first") { shared.owner.changeWithoutLock { $0 += 1 } }
+                scenario.thread("second") { shared.owner.changeCount { $0 += 1 } }
+            },
+            KnownProgram("one property, twice as `inout`", .overlap) { scenario in
+                let shared = Shared()
+                scenario.threads("first", "second") { shared.owner.changeCount { $0 += 1 } }
+            },
         ]
+
+        private final class Guarded<Value: ~Copyable> {
+            let lock = NSLock()
+            var value: Value
+            var count = 0
+            init(_ value: consuming Value) { self.value = value }
+            func take() { lock.lock() }
+            func leave() { lock.unlock() }
+        }
+
+        /// When a property of a borrowed one's object is passed as `inout`, the compiler announces
+        /// the object, too.
+        private struct Owner<Value: ~Copyable>: ~Copyable {
+            let guarded: Guarded<Value>
+
+            borrowing func change(_ change: (inout Value) -> Void) {
+                guarded.take()
+                defer { guarded.leave() }
+                change(&guarded.value)
+            }
+            borrowing func changeWithoutLock(_ change: (inout Value) -> Void) {
+                change(&guarded.value)
+            }
+            borrowing func changeCount(_ change: (inout Int) -> Void) { change(&guarded.count) }
+        }
+
+        private final class Shared: @unchecked Sendable {
+            let owner = Owner(guarded: Guarded(0))
+        }
 
         private final class Seed: @unchecked Sendable {
             var value: UInt32 = 1
