@@ -6,7 +6,6 @@
 // other libraries remain: if the child needs one, it blocks, or asks for it forever. The parent
 // notices that and forks again (Isolated.swift); it never becomes a finding.
 
-#include "Child/child.h"
 #include "Platform/clock.h"
 #include "Platform/end.h"
 #include "Platform/memory.h"
@@ -17,6 +16,7 @@
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -69,6 +69,88 @@ _Noreturn static void be_child(const rl_errand *errand, int errors) {
     _exit(0);
 }
 
+// MARK: - Whether the child still makes progress
+
+// A child watches itself, like any exploration: its watcher thread finds threads that block. But a
+// lock that another thread held during the fork, such as one of the loader, can block the watcher
+// as well. So the parent checks from outside.
+//
+// A child may also need a global that another thread was initializing during the fork. `swift_once`
+// waits for that thread by its number. Once it has ended, the system refuses to wait, and
+// `swift_once` asks again, forever: such a child is busy in the kernel.
+
+/// A snapshot of a child's progress.
+typedef struct {
+    pid_t child;
+    const rl_recorder *recorder;
+    uint64_t runs;
+    uint32_t steps;
+    unsigned long user, kernel;                  // its processor time, in clock ticks
+    unsigned long user_at_step, kernel_at_step;  // the same, at its last step
+    int looks_asleep;  // since its last progress: how often all of its threads were asleep
+} sight;
+
+/// Scheduling data of a thread, or of all threads of a process together.
+typedef struct {
+    char state;                  // S: sleeping
+    unsigned long user, kernel;  // its processor time, in clock ticks
+} times;
+
+/// Returns false if there is no such file, or none can be opened now.
+static bool read_times(const char *path, times *t) {
+    FILE *file = fopen(path, "r");
+    if (!file) return false;
+    char line[512];
+    const char *rest = fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
+    fclose(file);
+    return rest && sscanf(rest, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &t->state,
+                          &t->user, &t->kernel) == 3;
+}
+
+static bool all_threads_sleep(pid_t child) {
+    char folder[32], path[sizeof folder + 264];
+    snprintf(folder, sizeof folder, "/proc/%d/task", child);
+    DIR *threads = opendir(folder);
+    if (!threads) return false;
+    bool asleep = true;
+    for (struct dirent *entry; (entry = readdir(threads));) {
+        snprintf(path, sizeof path, "%s/%s/stat", folder, entry->d_name);
+        times t;
+        // A thread without times has just ended.
+        if (entry->d_name[0] != '.' && read_times(path, &t)) asleep &= t.state == 'S';
+    }
+    closedir(threads);
+    return asleep;
+}
+
+/// Called every quarter of a second. Returns whether a child is stuck: all of its threads were
+/// asleep in twelve calls since its last progress, or it has spent five seconds, and most of its
+/// time, in the kernel since its last step. The child's own watcher thread wakes up now and then:
+/// such a call is not counted, and the little processor time that it takes is no progress.
+static bool is_stuck(sight *before) {
+    char path[32];
+    snprintf(path, sizeof path, "/proc/%d/stat", before->child);
+    times t;
+    if (!read_times(path, &t)) return false;
+    sight now = *before;
+    now.runs = before->recorder->runs;
+    now.steps = before->recorder->step_count;
+    now.user = t.user;
+    now.kernel = t.kernel;
+    const bool has_stepped = now.runs != before->runs || now.steps != before->steps;
+    if (has_stepped) {
+        now.user_at_step = t.user;
+        now.kernel_at_step = t.kernel;
+    }
+    const bool goes_on = has_stepped || t.user + t.kernel > before->user + before->kernel + 1;
+    now.looks_asleep = goes_on ? 0 : before->looks_asleep + all_threads_sleep(now.child);
+    *before = now;
+    const unsigned long in_kernel = t.kernel - now.kernel_at_step;
+    const bool spins = in_kernel >= 5 * (unsigned long)sysconf(_SC_CLK_TCK) &&
+                       in_kernel > 2 * (t.user - now.user_at_step);
+    return now.looks_asleep >= 12 || spins;
+}
+
 // MARK: - In the parent
 
 /// Collects what the child writes to a pipe.
@@ -107,14 +189,14 @@ static bool has_ended(pid_t child) {
 /// Reads the child's output to the end. Returns false if the child exceeded its time limit, wrote
 /// too much, or is stuck.
 static bool read_all(const rl_errand *errand, stream *streams, int count, int64_t until,
-                     rl_sight *seen, bool *stuck) {
+                     sight *seen, bool *stuck) {
     const int64_t interval = 250;
     int64_t next_look = rl_milliseconds() + interval, next_report = rl_milliseconds() + 1000;
     uint64_t most_runs = 0;
     int open = count;
     while (open > 0) {
         if (rl_milliseconds() >= next_look) {
-            if ((*stuck = rl_child_is_stuck(seen))) return false;
+            if ((*stuck = is_stuck(seen))) return false;
             next_look = rl_milliseconds() + interval;
         }
         if (errand->progressed && rl_milliseconds() >= next_report) {
@@ -188,7 +270,7 @@ static void wait_for(const rl_errand *errand, pid_t child, int results, int erro
     stream streams[] = {
         {.from = results, .bytes = &answer->results, .count = &answer->result_count},
         {.from = errors, .bytes = &answer->errors, .count = &answer->error_count}};
-    rl_sight seen = {.child = child, .recorder = answer->recorder};
+    sight seen = {.child = child, .recorder = answer->recorder};
     bool ended = read_all(errand, streams, 2, until, &seen, &answer->is_stuck);
     answer->time_is_up = !ended && !answer->is_stuck;
     if (!ended) kill(child, SIGKILL);

@@ -33,10 +33,7 @@ static void on_crash(int number, siginfo_t *info, void *context) {
     r->signal = number;
     r->overflow = (number == SIGSEGV || number == SIGBUS) && rl_is_stack_overflow(info, context);
     r->crash_pc = rl_program_counter(context);
-    void *frames[RL_MAX_FRAMES];
-    int count = backtrace(frames, RL_MAX_FRAMES);
-    for (int i = 0; i < count; i++) r->frames[i] = (uintptr_t)frames[i];
-    r->frame_count = (uint32_t)count;
+    r->frame_count = (uint32_t)backtrace((void **)r->frames, RL_MAX_FRAMES);
     signal(number, SIG_DFL);
     raise(number);
 }

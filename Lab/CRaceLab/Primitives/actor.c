@@ -98,27 +98,19 @@ void swift_task_exitThreadLocalContext(void *context) {
 // An executor of the program's own passes a job to a thread in its own way, and has the thread run
 // it. The task then runs within the body of that thread.
 
-SWIFT_FUNCTION void swift_job_run(void *job, executor serial);
-SWIFT_FUNCTION void swift_job_run_on_task_executor(void *job, executor of_task);
-SWIFT_FUNCTION void swift_job_run_on_serial_and_task_executor(void *job, executor serial,
-                                                              executor of_task);
+/// The functions of the runtime that run it, whatever their parameters are: a job, and one or two
+/// executors.
+typedef SWIFT_FUNCTION void (*job_runner)(void *job, executor first, executor second);
 
 typedef struct {
-    enum { SERIAL_EXECUTOR, TASK_EXECUTOR, BOTH } kind;
+    job_runner run;
     void *job;
-    executor serial, of_task;
+    executor first, second;
 } job_on_executor;
 
 static void run_on_executor_of_program(void *context) {
     const job_on_executor *j = context;
-    switch (j->kind) {
-        case SERIAL_EXECUTOR:
-            return REAL(swift_job_run)(j->job, j->serial);
-        case TASK_EXECUTOR:
-            return REAL(swift_job_run_on_task_executor)(j->job, j->of_task);
-        case BOTH:
-            return REAL(swift_job_run_on_serial_and_task_executor)(j->job, j->serial, j->of_task);
-    }
+    j->run(j->job, j->first, j->second);
 }
 
 static void run_job_of_program(job_on_executor j, rl_place place) {
@@ -129,17 +121,13 @@ static void run_job_of_program(job_on_executor j, rl_place place) {
     rl_run_job_here(&j, run_on_executor_of_program);
 }
 
-SWIFT_FUNCTION void swift_job_run(void *job, executor serial) {
-    run_job_of_program((job_on_executor){SERIAL_EXECUTOR, job, .serial = serial}, RL_CALLER);
-}
-
-SWIFT_FUNCTION void swift_job_run_on_task_executor(void *job, executor of_task) {
-    run_job_of_program((job_on_executor){TASK_EXECUTOR, job, .of_task = of_task}, RL_CALLER);
-}
-
-SWIFT_FUNCTION void swift_job_run_on_serial_and_task_executor(void *job, executor serial,
-                                                              executor of_task) {
-    run_job_of_program((job_on_executor){BOTH, job, serial, of_task}, RL_CALLER);
-}
+#define RUNS_JOB(name)                                                     \
+    SWIFT_FUNCTION void name(void *job, executor first, executor second) { \
+        const job_on_executor j = {REAL(name), job, first, second};        \
+        run_job_of_program(j, RL_CALLER);                                  \
+    }
+RUNS_JOB(swift_job_run)
+RUNS_JOB(swift_job_run_on_task_executor)
+RUNS_JOB(swift_job_run_on_serial_and_task_executor)
 
 #endif

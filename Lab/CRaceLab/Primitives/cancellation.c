@@ -9,7 +9,6 @@
 #include "Primitives/next_symbol.h"
 #include "Primitives/task.h"
 #include "Primitives/task_calls.h"
-#include "Primitives/task_children.h"
 #include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)

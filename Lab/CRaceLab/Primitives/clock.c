@@ -78,25 +78,31 @@ static void add(struct timespec *time, uint64_t nanoseconds) {
     time->tv_nsec = (long)(sum % BILLION);
 }
 
-/// The time at which a clock stands still during this exploration: that of its first use.
-static struct timespec base_of(clockid_t clock, struct timespec now) {
+static bool is_known(clockid_t clock) {
+    return clock >= 0 && (size_t)clock < sizeof clocks / sizeof *clocks;
+}
+
+/// The time at which a clock stands still during this exploration: that of its first use. It is 0
+/// if there is no such clock.
+static struct timespec base_of(clockid_t clock) {
+    if (!is_known(clock)) return (struct timespec){0};
     if (clocks[clock].exploration != lab.scenario->exploration) {
         clocks[clock].exploration = lab.scenario->exploration;
-        clocks[clock].base = now;
+        clocks[clock].base = (struct timespec){0};
+        clock_gettime(clock, &clocks[clock].base);
     }
     return clocks[clock].base;
 }
 
 bool rl_shows_still_time(clockid_t clock, struct timespec *time, uintptr_t caller) {
-    const bool is_known = clock >= 0 && (size_t)clock < sizeof clocks / sizeof *clocks;
-    if (!is_known || (!rl_runs_scenario() && skipped == 0)) return false;
+    if (!is_known(clock) || (!rl_runs_scenario() && skipped == 0)) return false;
     const reader by = reader_at(caller);
     if (by.needs_real_time) return false;
     if (!rl_runs_scenario()) {
         add(time, skipped);
         return true;
     }
-    *time = base_of(clock, *time);
+    *time = base_of(clock);
     if (!by.measures) comes_from(caller);
     add(time, by.measures ? rl_read_clock() : rl_look_at_clock());
     if (me->thread != NO_THREAD) my_thread()->has_read_clock |= !by.measures && !by.is_of_tasks;
@@ -104,11 +110,9 @@ bool rl_shows_still_time(clockid_t clock, struct timespec *time, uintptr_t calle
 }
 
 bool rl_has_come(clockid_t clock, const struct timespec *moment) {
-    const bool is_known = clock >= 0 && (size_t)clock < sizeof clocks / sizeof *clocks;
-    struct timespec now;
-    if (!is_known || clock_gettime(clock, &now) != 0) return false;
-    now = base_of(clock, now);
-    add(&now, rl_time_passed());
+    if (!is_known(clock)) return false;
+    struct timespec now = base_of(clock);
+    add(&now, lab.run.time);
     // It matters how long others have slept.
     if (my_thread()->last_step >= 0) rl_runtime_did(RL_ATOMIC_READ, RL_CLOCK, 0);
     if (moment->tv_sec != now.tv_sec) return moment->tv_sec < now.tv_sec;
@@ -123,8 +127,8 @@ struct timespec rl_real_moment(clockid_t clock, const struct timespec *moment) {
     struct timespec now;
     const bool is_valid = moment->tv_nsec >= 0 && moment->tv_nsec < BILLION;
     if (!really_waits() || !is_valid || clock_gettime(clock, &now) != 0) return *moment;
-    struct timespec shown = base_of(clock, now);
-    add(&shown, rl_time_passed());
+    struct timespec shown = base_of(clock);
+    add(&shown, lab.run.time);
     const int64_t rest =
         (moment->tv_sec - shown.tv_sec) * BILLION + moment->tv_nsec - shown.tv_nsec;
     if (rest > 0) add(&now, (uint64_t)rest);
@@ -216,39 +220,18 @@ NAMED(SLEEP_OF_FOUNDATION, SWIFT_FUNCTION void rl_sleep(double seconds, SWIFT_SE
 uint64_t dispatch_time(uint64_t when, int64_t delta);
 uint64_t dispatch_walltime(const void *when, int64_t delta);
 
-/// What the clocks showed when they were first read in this exploration.
-static struct { uint64_t exploration, time, time_of_day; } base;
-
 /// What a clock showed when it was first read in this exploration, in nanoseconds.
 static uint64_t base_in_nanoseconds(clockid_t clock) {
-    struct timespec now = {0};
-    const bool is_known = clock >= 0 && (size_t)clock < sizeof clocks / sizeof *clocks;
-    if (!is_known || clock_gettime(clock, &now) != 0) return 0;
-    now = base_of(clock, now);
-    return nanoseconds(&now);
-}
-
-static uint64_t passed(void) {
-    const bool is_in_scenario = rl_runs_scenario();
-    const uint64_t exploration = is_in_scenario ? lab.scenario->exploration : base.exploration;
-    if (base.time == 0 || base.exploration != exploration) {
-        base.exploration = exploration;
-        base.time =
-            is_in_scenario ? base_in_nanoseconds(CLOCK_MONOTONIC) : REAL(dispatch_time)(NOW, 0);
-        base.time_of_day = is_in_scenario ? 0 - base_in_nanoseconds(CLOCK_REALTIME)
-                                          : REAL(dispatch_walltime)(NULL, 0);
-    }
-    return is_in_scenario ? rl_look_at_clock() : 0;
+    const struct timespec base = base_of(clock);
+    return nanoseconds(&base);
 }
 
 static uint64_t still_time(void) {
-    const uint64_t nanoseconds = passed();
-    return base.time + nanoseconds;
+    return base_in_nanoseconds(CLOCK_MONOTONIC) + rl_look_at_clock();
 }
 
 static uint64_t still_walltime(void) {
-    const uint64_t nanoseconds = passed();
-    return base.time_of_day - nanoseconds;
+    return 0 - base_in_nanoseconds(CLOCK_REALTIME) - rl_look_at_clock();
 }
 
 /// Whether the code under test asks for the time, also while it sets up a scenario.
@@ -280,7 +263,7 @@ uint64_t dispatch_walltime(const void *when, int64_t delta) {
 
 // Wall-clock times are negative: Dispatch counts them down from 0.
 bool rl_has_passed(uint64_t time) {
-    if (time == NOW) return true;
+    if (time == NOW || !rl_runs_scenario()) return true;
     bool is_time_of_day = (int64_t)time < 0;
     return is_time_of_day ? (int64_t)time >= (int64_t)still_walltime() : time <= still_time();
 }

@@ -218,39 +218,30 @@ static bool has_done_work_instead(pthread_mutex_t *mutex) {
 int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
     if (rl_is_observing) rl_observer_gives_up();
     IS_LISTENED_TO_ON(condition, place);
-    if (!is_listened_to && has_done_work_instead(mutex)) return 0;
-    if (!is_listened_to) return REAL(pthread_cond_wait)(condition, mutex);
-    return sleep_on(condition, mutex, NULL, place);
+    if (is_listened_to) return sleep_on(condition, mutex, NULL, place);
+    return has_done_work_instead(mutex) ? 0 : REAL(pthread_cond_wait)(condition, mutex);
 }
 
 int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
                            const struct timespec *until) {
     if (rl_is_observing) rl_observer_gives_up();
     IS_LISTENED_TO_ON(condition, place);
-    if (!is_listened_to && has_done_work_instead(mutex)) return 0;
-    if (!is_listened_to) {
-        const struct timespec really = rl_real_moment(clock_of(condition), until);
-        return REAL(pthread_cond_timedwait)(condition, mutex, &really);
-    }
-    return sleep_on(condition, mutex, until, place);
+    if (is_listened_to) return sleep_on(condition, mutex, until, place);
+    if (has_done_work_instead(mutex)) return 0;
+    const struct timespec really = rl_real_moment(clock_of(condition), until);
+    return REAL(pthread_cond_timedwait)(condition, mutex, &really);
 }
 
-int pthread_cond_signal(pthread_cond_t *condition) {
-    IS_LISTENED_TO_ON(condition, place);
-    if (is_listened_to) {
-        rl_point(&signal_one, condition, place);
-        wake_sleepers(condition, false);
+#define WAKES(name, everybody)                       \
+    int name(pthread_cond_t *condition) {            \
+        IS_LISTENED_TO_ON(condition, place);         \
+        if (is_listened_to) {                        \
+            rl_point(&signal_one, condition, place); \
+            wake_sleepers(condition, everybody);     \
+        }                                            \
+        return REAL(name)(condition);                \
     }
-    return REAL(pthread_cond_signal)(condition);
-}
-
-int pthread_cond_broadcast(pthread_cond_t *condition) {
-    IS_LISTENED_TO_ON(condition, place);
-    if (is_listened_to) {
-        rl_point(&signal_one, condition, place);
-        wake_sleepers(condition, true);
-    }
-    return REAL(pthread_cond_broadcast)(condition);
-}
+WAKES(pthread_cond_signal, false)
+WAKES(pthread_cond_broadcast, true)
 
 #endif

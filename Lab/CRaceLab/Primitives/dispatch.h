@@ -45,7 +45,8 @@ queue_kind rl_kind_of_queue(dispatch_object queue);
 /// Runs a call on a queue, on the calling thread, as `sync` does. `work` is the work that queues up
 /// (`rl_stand_in_line`) and that the thread runs; NULL: the thread queues up for itself.
 void rl_run_on_queue(dispatch_object queue, call c, bool barrier, const void *work, rl_place place);
-/// Calls it inside of Dispatch's function, which returns even if the call is abandoned.
+/// Calls it inside of Dispatch's function, which returns even if the call is abandoned. For the main
+/// queue, the calling thread acts as the main thread.
 void rl_call_on_queue(dispatch_object queue, call c, bool barrier);
 /// Work that this thread sent to a queue keeps its place in the queue until it is done.
 /// `exclusive`: no other work may run on the queue meanwhile.

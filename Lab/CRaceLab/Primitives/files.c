@@ -6,7 +6,6 @@
 
 #include "Primitives/files.h"
 #include "Primitives/next_symbol.h"
-#include "Scheduler/operation.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 

@@ -145,16 +145,10 @@ static void leave_group(dispatch_object group, rl_place place) {
 
 void dispatch_group_enter(dispatch_object group) {
     rl_place place = RL_CALLER;
-    switch (circumstance_of(&place)) {
-        case IN_RUN:
-        case BETWEEN_RUNS:
-            return enter(group, place);
-        case UNSEEN:
-            rl_meet_outside("enters a group while a global is made", place);
-            return;
-        case FOREIGN:
-            return REAL(dispatch_group_enter)(group);
-    }
+    const circumstance now = circumstance_of(&place);
+    if (now == FOREIGN) return REAL(dispatch_group_enter)(group);
+    if (now == UNSEEN) return rl_meet_outside("enters a group while a global is made", place);
+    enter(group, place);
 }
 
 /// Called when Dispatch leaves the group of an item that has been done.
@@ -184,17 +178,11 @@ void dispatch_group_leave(dispatch_object group) {
         leave_group_of_item(group, place);
         return REAL(dispatch_group_leave)(group);
     }
-    switch (circumstance_of(&place)) {
-        case IN_RUN:
-        case BETWEEN_RUNS:
-            meet(group, false, place);
-            return leave_group(group, place);
-        case UNSEEN:
-            rl_meet_outside("leaves a group while a global is made", place);
-            return;
-        case FOREIGN:
-            return REAL(dispatch_group_leave)(group);
-    }
+    const circumstance now = circumstance_of(&place);
+    if (now == FOREIGN) return REAL(dispatch_group_leave)(group);
+    if (now == UNSEEN) return rl_meet_outside("leaves a group while a global is made", place);
+    meet(group, false, place);
+    leave_group(group, place);
 }
 
 // MARK: - Waiting for work items
@@ -231,20 +219,11 @@ static intptr_t wait_in_run(dispatch_object group, uint64_t timeout, rl_place pl
 
 intptr_t dispatch_group_wait(dispatch_object group, uint64_t timeout) {
     rl_place place = RL_CALLER;
-    switch (circumstance_of(&place)) {
-        case IN_RUN:
-            meet(group, false, place);
-            return wait_in_run(group, timeout, place);
-        case BETWEEN_RUNS:
-            meet(group, false, place);
-            return wait_between_runs(group, timeout);
-        case UNSEEN:
-            if (rl_is_counted(group)) return rl_unfinished(group) == 0 ? 0 : 1;
-            return REAL(dispatch_group_wait)(group, timeout);
-        case FOREIGN:
-            return REAL(dispatch_group_wait)(group, timeout);
-    }
-    return 0;
+    const circumstance now = circumstance_of(&place);
+    if (now == UNSEEN && rl_is_counted(group)) return rl_unfinished(group) == 0 ? 0 : 1;
+    if (now == FOREIGN || now == UNSEEN) return REAL(dispatch_group_wait)(group, timeout);
+    meet(group, false, place);
+    return now == IN_RUN ? wait_in_run(group, timeout, place) : wait_between_runs(group, timeout);
 }
 
 // MARK: - Registering notifications

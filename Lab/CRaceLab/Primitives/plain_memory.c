@@ -45,7 +45,7 @@ const rl_operation rl_modify = {.kind = RL_MODIFY, .carry_out = check_access};
 // them conflict is checked afterwards.
 static const rl_operation read_part = {.kind = RL_READ}, modify_part = {.kind = RL_MODIFY};
 
-static void access_part(thread *t, rl_kind kind, memory_range memory, rl_place place) {
+static void access_part(thread *t, rl_kind kind, extent memory, rl_place place) {
     const uintptr_t block = rl_extent_with(memory.start).start;
     rl_point(kind == RL_READ ? &read_part : &modify_part, block ? (const void *)block : &lab,
              place);
@@ -202,7 +202,7 @@ static void announce(thread *t, uintptr_t address) {
 }
 
 /// `own`: the access that it belongs to, or NULL.
-static void make_step(thread *t, open_access *own, rl_kind kind, memory_range memory,
+static void make_step(thread *t, open_access *own, rl_kind kind, extent memory,
                       bool is_announcement, rl_place place) {
     const uintptr_t address = memory.start;
     if (!is_announcement && is_announced(t, kind, address)) return;
@@ -225,28 +225,27 @@ void rl_is_changed_by_runtime(void) {
     if (rl_active && rl_on_lab_thread()) touch(my_thread());
 }
 
-static void look_at_access(rl_kind kind, memory_range memory, bool is_announcement,
-                           rl_place place) {
+static void look_at_access(rl_kind kind, extent memory, bool is_announcement, rl_place place) {
     thread *t = my_thread();
     const uintptr_t address = memory.start;
     if (rl_is_known_unannounced(t, address, place.pc)) {
         make_step(t, NULL, kind, memory, is_announcement, place);
-        return rl_meet_known_unannounced(kind, memory, place);
+        return rl_meet_unannounced(kind, memory, true, place);
     }
     const bool others_have_begun = have_others_begun();
     open_access *own =
         has_lasting_access(t) || others_have_begun ? own_access(t, kind, address) : NULL;
     const bool is_open = others_have_begun && is_open_elsewhere(address, own, place);
     if (!is_open && !own && !is_on_other_stack(address))
-        return rl_meet_unannounced(kind, memory, place);
+        return rl_meet_unannounced(kind, memory, false, place);
     if (rl_block_with(t, address)) return;
     make_step(t, is_open ? NULL : own, kind, memory, is_announcement, place);
 }
 
 /// Returns whether the lab has looked at the access. Not inlined: what it leaves on the stack is
 /// cleaned, unlike the frame of its caller.
-static __attribute__((noinline)) bool meet_access(rl_kind kind, memory_range memory,
-                                                  bool is_announcement, rl_place place) {
+static __attribute__((noinline)) bool meet_access(rl_kind kind, extent memory, bool is_announcement,
+                                                  rl_place place) {
     const uintptr_t address = memory.start;
     const bool is_own_stack =
         address >= (uintptr_t)__builtin_frame_address(0) && address < me->stack_base;
@@ -259,13 +258,13 @@ static __attribute__((noinline)) bool meet_access(rl_kind kind, memory_range mem
     return true;
 }
 
-static inline void access_memory(rl_kind kind, memory_range memory, bool is_announcement,
+static inline void access_memory(rl_kind kind, extent memory, bool is_announcement,
                                  rl_place place) {
     if (meet_access(kind, memory, is_announcement, place)) rl_clean_stack();
 }
 
 void rl_accesses_memory(rl_kind kind, uintptr_t address, rl_place place) {
-    access_memory(kind, (memory_range){address, 0}, false, place);
+    access_memory(kind, (extent){address, 0}, false, place);
 }
 
 // MARK: - Entry points: exclusive access
@@ -323,9 +322,7 @@ void swift_once(void *predicate, void (*function)(void *), void *context) {
 
 // MARK: - Entry points: instructions
 
-static memory_range range(const void *start, size_t size) {
-    return (memory_range){(uintptr_t)start, size};
-}
+static extent range(const void *start, size_t size) { return (extent){(uintptr_t)start, size}; }
 
 #define ACCESS(name, size, kind)                                                    \
     void name##size(void *address) {                                                \

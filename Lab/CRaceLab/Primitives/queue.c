@@ -213,13 +213,19 @@ static const rl_operation share_queue = {
 /// Lets Dispatch's function return even if the work is abandoned.
 static void make_call(void *context) {
     const call *c = context;
-    rl_landing landing;
-    rl_set_landing(&landing);
+    rl_landing landing = {.outer = me->landing};
+    me->landing = &landing;
     if (setjmp(landing.at) == 0) c->work(c->context);
-    rl_remove_landing(&landing);
+    me->landing = landing.outer;
 }
 
 void rl_call_on_queue(dispatch_object queue, call c, bool barrier) {
+    if (rl_kind_of_queue(queue) == MAIN) {
+        const bool before = rl_stand_for_main_thread(true);
+        c.work(c.context);
+        rl_stand_for_main_thread(before);
+        return;
+    }
     (barrier ? REAL(dispatch_barrier_sync_f) : REAL(dispatch_sync_f))(queue, &c, make_call);
     rl_continue_giving_up();
 }
@@ -247,10 +253,7 @@ void rl_run_on_queue(dispatch_object queue, call c, bool barrier, const void *wo
     const bool shared = kind == CONCURRENT && !barrier;
     if (kind == CONCURRENT && !work) come_to_queue(queue, shared, work = &c, place);
     if (kind != GLOBAL) take_queue(queue, shared, work, place);
-    if (kind == MAIN)
-        c.work(c.context);  // by the thread that acts as the main thread
-    else
-        rl_call_on_queue(queue, c, barrier);
+    rl_call_on_queue(queue, c, barrier);
     if (kind != GLOBAL) rl_unlocked(queue);
     if (work) leave_line(queue, work);
 }
@@ -258,13 +261,7 @@ void rl_run_on_queue(dispatch_object queue, call c, bool barrier, const void *wo
 static void no_release(void *queue) { (void)queue; }
 
 void rl_observe_on_queue(dispatch_object queue, call c, bool barrier) {
-    if (rl_kind_of_queue(queue) == MAIN) {
-        const bool before = rl_stand_for_main_thread(true);
-        c.work(c.context);
-        rl_stand_for_main_thread(before);
-        return;
-    }
-    rl_observer_locks(queue, no_release);
+    if (rl_kind_of_queue(queue) != MAIN) rl_observer_locks(queue, no_release);
     rl_call_on_queue(queue, c, barrier);
     rl_observer_unlocks(queue);
 }

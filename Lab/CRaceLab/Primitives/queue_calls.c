@@ -32,13 +32,7 @@ static void wait_for_main_queue(dispatch_object queue, call c, rl_place place) {
 static bool is_done_between_runs(dispatch_object queue, call c, bool barrier) {
     if (!rl_is_between_runs_here()) return false;
     while (rl_do_waiting_work()) {}
-    const bool is_main = rl_kind_of_queue(queue) == MAIN;
-    const bool before = rl_stand_for_main_thread(is_main || rl_stands_for_main_thread());
-    if (is_main)
-        c.work(c.context);
-    else
-        rl_call_on_queue(queue, c, barrier);
-    rl_stand_for_main_thread(before);
+    rl_call_on_queue(queue, c, barrier);
     return true;
 }
 
@@ -65,33 +59,26 @@ static bool has_run_block_on_queue(dispatch_object queue, void *block, bool barr
     return has_run;
 }
 
-void dispatch_sync(dispatch_object queue, void *work) {
-    if (rl_is_observing) return rl_observe_on_queue(queue, (call){rl_call_block, work}, false);
-    IS_LISTENED_TO(place);
-    if (!has_run_block_on_queue(queue, work, false, is_listened_to, place, RL_CALLER))
-        REAL(dispatch_sync)(queue, work);
-}
+#define RUNS_BLOCK(name, barrier)                                                            \
+    void name(dispatch_object queue, void *work) {                                           \
+        if (rl_is_observing)                                                                 \
+            return rl_observe_on_queue(queue, (call){rl_call_block, work}, barrier);         \
+        IS_LISTENED_TO(place);                                                               \
+        if (!has_run_block_on_queue(queue, work, barrier, is_listened_to, place, RL_CALLER)) \
+            REAL(name)(queue, work);                                                         \
+    }
+RUNS_BLOCK(dispatch_sync, false)
+RUNS_BLOCK(dispatch_barrier_sync, true)
 
-void dispatch_barrier_sync(dispatch_object queue, void *work) {
-    if (rl_is_observing) return rl_observe_on_queue(queue, (call){rl_call_block, work}, true);
-    IS_LISTENED_TO(place);
-    if (!has_run_block_on_queue(queue, work, true, is_listened_to, place, RL_CALLER))
-        REAL(dispatch_barrier_sync)(queue, work);
-}
-
-void dispatch_sync_f(dispatch_object queue, void *context, function work) {
-    if (rl_is_observing) return rl_observe_on_queue(queue, (call){work, context}, false);
-    IS_LISTENED_TO(place);
-    if (!has_run_on_queue(queue, (call){work, context}, false, is_listened_to, place))
-        REAL(dispatch_sync_f)(queue, context, work);
-}
-
-void dispatch_barrier_sync_f(dispatch_object queue, void *context, function work) {
-    if (rl_is_observing) return rl_observe_on_queue(queue, (call){work, context}, true);
-    IS_LISTENED_TO(place);
-    if (!has_run_on_queue(queue, (call){work, context}, true, is_listened_to, place))
-        REAL(dispatch_barrier_sync_f)(queue, context, work);
-}
+#define RUNS(name, barrier)                                                                     \
+    void name(dispatch_object queue, void *context, function work) {                            \
+        if (rl_is_observing) return rl_observe_on_queue(queue, (call){work, context}, barrier); \
+        IS_LISTENED_TO(place);                                                                  \
+        if (!has_run_on_queue(queue, (call){work, context}, barrier, is_listened_to, place))    \
+            REAL(name)(queue, context, work);                                                   \
+    }
+RUNS(dispatch_sync_f, false)
+RUNS(dispatch_barrier_sync_f, true)
 
 // MARK: - Repeated work
 

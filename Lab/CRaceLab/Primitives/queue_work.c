@@ -10,7 +10,6 @@
 #include "Primitives/actor.h"
 #include "Primitives/dispatch.h"
 #include "Primitives/families.h"
-#include "Primitives/scenario.h"
 #include "Primitives/thread.h"
 #include "Primitives/unfinished.h"
 #include "Scheduler/outside.h"
@@ -18,7 +17,6 @@
 #include "Scheduler/runs.h"
 #include "Search/execution.h"
 #include "Search/waking.h"
-#include "State/blocks.h"
 #include "State/shadow.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
@@ -124,12 +122,8 @@ bool rl_do_waiting_work(void) {
     // If the work waits, the check that waits for it may still go on.
     const bool was_judging = lab.run.is_judging;
     lab.run.is_judging = false;
-    const bool is_main = rl_kind_of_queue(i->queue) == MAIN;
-    const bool was_main = rl_stand_for_main_thread(is_main);
-    if (is_main)
-        do_work(i);
-    else
-        rl_call_on_queue(i->queue, (call){do_work, i}, i->barrier);
+    const bool was_main = rl_stand_for_main_thread(false);
+    rl_call_on_queue(i->queue, (call){do_work, i}, i->barrier);
     rl_stand_for_main_thread(was_main);
     lab.run.is_judging = was_judging;
     waiting.busy = here.outer;
@@ -252,6 +246,8 @@ static void add_item(lane *l, item *i) {
     deliver(l, i);
 }
 
+static const rl_operation send = {.kind = RL_SEND};
+
 void rl_send_item(item *i, rl_place place) {
     if (rl_is_between_runs_here()) return wait_for_end_of_set_up(i);
     const queue_kind kind = rl_kind_of_queue(i->queue);
@@ -259,7 +255,7 @@ void rl_send_item(item *i, rl_place place) {
     // On a global queue nothing waits for other work. So the order of sends decides only who gets a
     // lane.
     const bool starts = kind == GLOBAL && !lane_for(i->queue, is_serial);
-    rl_point(&rl_send_work, starts ? my_thread() : rl_line_of(i->queue), place);
+    rl_point(&send, starts ? my_thread() : rl_line_of(i->queue), place);
     rl_wait_until(i->comes_at);
     if (kind != GLOBAL) rl_stand_in_line(i->queue, i, is_serial || i->barrier);
     lane *l = starts ? NULL : lane_for(i->queue, is_serial);

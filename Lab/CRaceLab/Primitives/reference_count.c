@@ -25,7 +25,6 @@ typedef void *(*on_object)(void *object);
 // The runtime calls these through pointers while a flag is set, even from inside its own library.
 
 typedef void *(*on_object_n)(void *object, uint32_t n);
-typedef void (*release)(void *object);
 typedef void (*release_n)(void *object, uint32_t n);
 
 static struct {
@@ -33,7 +32,6 @@ static struct {
     uint8_t *enabled;
     on_object real_retain, real_try_retain;
     on_object_n real_retain_n;
-    release real_release;
     release_n real_release_n;
     bool (*is_ending)(const void *object);
 } runtime;
@@ -41,7 +39,7 @@ static struct {
 #define HIDDEN __attribute__((visibility("hidden"), used))
 
 HIDDEN void *rl_retain(void *object) {
-    rl_counts(object, 1);
+    rl_counts(object, 1, false);
     return runtime.real_retain(object);
 }
 
@@ -122,13 +120,13 @@ static bool finds_immortals(void) {
 }
 
 static void *retain_n(void *object, uint32_t n) {
-    rl_counts(object, (int)n);
+    rl_counts(object, (int)n, false);
     return runtime.real_retain_n(object, n);
 }
 
 static void *try_retain(void *object) {
     void *result = runtime.real_try_retain(object);
-    rl_has_counted(result, 1);
+    rl_counts(result, 1, true);
     return result;
 }
 
@@ -144,29 +142,24 @@ static bool will_release(const void *object, uint32_t n, rl_place place) {
     const bool exists = !has_ended(object, references, n);
     if (!exists) rl_frees_again(place);
     if (!exists) rl_looks_at_object(object);  // so that each thread may be the one that is too late
-    if (exists) rl_counts(object, -(int)n);
+    if (exists) rl_counts(object, -(int)n, false);
     if (exists && references > n) rl_removes_reference(object);
     rl_clean_stack();
     return exists;
 }
 
-static void release_one(void *object) {
-    if (!rl_active || (intptr_t)object <= 0) return runtime.real_release(object);
-    if (!will_release(object, 1, RL_CALLER)) return;
-    rl_release_in_progress this;
-    rl_begin_release(&this, object);
-    runtime.real_release(object);
-    rl_end_release(&this);
-}
-
-static void release_several(void *object, uint32_t n) {
+static void release_references(void *object, uint32_t n, rl_place place) {
     if (!rl_active || (intptr_t)object <= 0) return runtime.real_release_n(object, n);
-    if (!will_release(object, n, RL_CALLER)) return;
+    if (!will_release(object, n, place)) return;
     rl_release_in_progress this;
     rl_begin_release(&this, object);
     runtime.real_release_n(object, n);
     rl_end_release(&this);
 }
+
+static void release_one(void *object) { release_references(object, 1, RL_CALLER); }
+
+static void release_several(void *object, uint32_t n) { release_references(object, n, RL_CALLER); }
 
 static void *exchange_function(const char *symbol, void *replacement) {
     void **pointer = dlsym(RTLD_DEFAULT, symbol);
@@ -189,7 +182,7 @@ static void find_runtime(void) {
     runtime.real_retain = (on_object)exchange_function(symbols[0], (void *)rl_retain_if_mortal);
     runtime.real_retain_n = (on_object_n)exchange_function(symbols[1], (void *)retain_n);
     runtime.real_try_retain = (on_object)exchange_function(symbols[2], (void *)try_retain);
-    runtime.real_release = (release)exchange_function(symbols[3], (void *)release_one);
+    exchange_function(symbols[3], (void *)release_one);
     runtime.real_release_n = (release_n)exchange_function(symbols[4], (void *)release_several);
     __atomic_store_n(enabled, true, __ATOMIC_SEQ_CST);
     if (finds_immortals())
@@ -267,7 +260,7 @@ static const void *accessed(void) {
             rl_looks_for(reference);                                     \
         }                                                                \
         void *object = REAL(name)(reference);                            \
-        rl_has_counted(object, 1);                                       \
+        rl_counts(object, 1, true);                                      \
         return object;                                                   \
     }
 
@@ -296,36 +289,26 @@ void *swift_unownedRetainStrong(void *object) {
         come_to_load(object, contains_object(accessed(), object), RL_CALLER);
         rl_looks_at_object(object);
     }
-    rl_counts(object, 1);
+    rl_counts(object, 1, false);
     return REAL(swift_unownedRetainStrong)(object);
 }
 
 // MARK: - Uniqueness
 
-#define IS_UNIQUE "$ss25isKnownUniquelyReferencedySbxzRlzClF"
-#define IS_UNIQUE_OPTIONAL "$ss25isKnownUniquelyReferencedySbxSgzRlzClF"
-#define IS_UNIQUE_BUFFER "$ss20ManagedBufferPointerV17isUniqueReferenceSbyF"
+/// Defines a function of the library that asks whether the reference in a variable is the only one.
+#define ASKS_FOR_UNIQUENESS(name, symbol, variable, parameters, arguments)     \
+    NAMED(symbol, SWIFT_FUNCTION bool rl_##name parameters) {                  \
+        if (sees(RL_UNIQUENESS, RL_CALLER)) rl_asks_for_uniqueness(*variable); \
+        const bool is_unique = REAL_AT(rl_##name, symbol) arguments;           \
+        if (rl_active && is_unique) rl_has_last_reference(*variable);          \
+        return is_unique;                                                      \
+    }
 
-static bool answered(bool is_unique, const void *object) {
-    if (rl_active && is_unique) rl_has_last_reference(object);
-    return is_unique;
-}
-
-NAMED(IS_UNIQUE, SWIFT_FUNCTION bool rl_is_unique(void **object, const void *type)) {
-    if (sees(RL_UNIQUENESS, RL_CALLER)) rl_asks_for_uniqueness(*object);
-    return answered(REAL_AT(rl_is_unique, IS_UNIQUE)(object, type), *object);
-}
-
-NAMED(IS_UNIQUE_OPTIONAL,
-      SWIFT_FUNCTION bool rl_is_unique_optional(void **object, const void *type)) {
-    if (sees(RL_UNIQUENESS, RL_CALLER)) rl_asks_for_uniqueness(*object);
-    return answered(REAL_AT(rl_is_unique_optional, IS_UNIQUE_OPTIONAL)(object, type), *object);
-}
-
-NAMED(IS_UNIQUE_BUFFER,
-      SWIFT_FUNCTION bool rl_is_unique_buffer(const void *type, SWIFT_SELF void **buffer)) {
-    if (sees(RL_UNIQUENESS, RL_CALLER)) rl_asks_for_uniqueness(*buffer);
-    return answered(REAL_AT(rl_is_unique_buffer, IS_UNIQUE_BUFFER)(type, buffer), *buffer);
-}
+ASKS_FOR_UNIQUENESS(is_unique, "$ss25isKnownUniquelyReferencedySbxzRlzClF", object,
+                    (void **object, const void *type), (object, type))
+ASKS_FOR_UNIQUENESS(is_unique_optional, "$ss25isKnownUniquelyReferencedySbxSgzRlzClF", object,
+                    (void **object, const void *type), (object, type))
+ASKS_FOR_UNIQUENESS(is_unique_buffer, "$ss20ManagedBufferPointerV17isUniqueReferenceSbyF", buffer,
+                    (const void *type, SWIFT_SELF void **buffer), (type, buffer))
 
 #endif

@@ -2,7 +2,6 @@
 // called when the task is cancelled. The runtime takes other locks for a task, too.
 
 #include "Primitives/task.h"
-#include "Primitives/task_children.h"
 
 #ifndef RL_WITHOUT_HOOKS
 
@@ -14,7 +13,6 @@
 #include "Search/waking.h"
 #include "State/shadow.h"
 #include "Symbols/call_sites.h"
-#include "Symbols/libraries.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // Steps that the Swift half makes: notes, and sending to a queue of the scenario.
 
-#include "Primitives/scenario.h"
+#include "Platform/build.h"
 
 #ifndef RL_WITHOUT_HOOKS
 
@@ -14,7 +14,7 @@ static void add_item(thread *t) { rl_lock_at(t->address)->count++; }
 
 static void take_item(thread *t) { t->waits_for->count--; }
 
-const rl_operation rl_send_work = {.kind = RL_SEND, .carry_out = add_item};
+static const rl_operation send = {.kind = RL_SEND, .carry_out = add_item};
 static const rl_operation receive = {.kind = RL_RECEIVE,
                                      .has_record = true,
                                      .is_idle = true,
@@ -42,7 +42,7 @@ void rl_send(const void *queue, const void *item) {
     if (!me) return;
     rl_place place = caller_of_caller(__builtin_frame_address(0));
     if (rl_active)
-        rl_point(&rl_send_work, queue, place);
+        rl_point(&send, queue, place);
     else
         rl_lock_at((uintptr_t)queue)->count++;
     rl_hand_down(item, place.pc);

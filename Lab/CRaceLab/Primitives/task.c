@@ -19,7 +19,6 @@
 
 #include "Model/locks.h"
 #include "Platform/recording.h"
-#include "Primitives/task_children.h"
 #include "Primitives/thread.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"

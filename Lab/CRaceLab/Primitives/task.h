@@ -56,6 +56,19 @@ void rl_is_registering(bool is_registering);
 extern const rl_operation rl_cancel_task, rl_ask_task;
 void rl_cancels_or_asks(const rl_operation *operation, rl_place place);
 
+// MARK: - Children, which the runtime cancels together with their parent or their group
+
+/// The address of the state that all tasks share: which have ended, and which are cancelled.
+#define ALL_TASKS ((uintptr_t)&rl_all_tasks)
+extern const char rl_all_tasks;
+
+/// The current task has started this child.
+void rl_has_child(int child);
+/// Whether the current task has children that have not ended.
+bool rl_has_children(void);
+/// Records children that have been cancelled since the last call as an effect of the last step.
+void rl_look_for_cancelled_children(void);
+
 // MARK: - Priorities
 
 /// A task has been created.

@@ -15,9 +15,7 @@
 #include "Primitives/actor.h"
 #include "Primitives/clock.h"
 #include "Primitives/families.h"
-#include "Primitives/task_children.h"
 #include "Scheduler/outside.h"
-#include "Search/waking.h"
 #include "State/blocks.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
@@ -57,9 +55,11 @@ static struct {
     bool registers;   // its task has registered a handler, within the library as a stream does
 } trial;
 
+/// Whether this event reports the initialization of a global of the runtime, on its first use.
+static bool is_token(const void *thing) { return rl_is_global((uintptr_t)thing); }
+
 static void hear(told t) {
-    // The runtime initializes its own globals on first use.
-    if (t.kind != SENDS && rl_is_global((uintptr_t)t.thing)) return;
+    if (t.kind != SENDS && is_token(t.thing)) return;
     if (heard.count < 64) heard.all[heard.count++] = t;
 }
 
@@ -68,27 +68,12 @@ static void hear(told t) {
 /// does not report that it leaves a job.
 static uintptr_t enqueues, sends, begins, leaves, ends, locks_stream;
 
-/// Whether this event reports the initialization of a global of the runtime, on its first use.
-static bool is_token(const void *thing, uintptr_t pc) {
-    static struct {
-        uintptr_t pc;
-        bool is_token;
-    } known[64];
-    const size_t slot = pc % 61;
-    if (known[slot].pc != pc) {
-        const bool is_global = rl_is_global((uintptr_t)thing);
-        known[slot].is_token = is_global;
-        known[slot].pc = pc;
-    }
-    return known[slot].is_token;
-}
-
 static void acquire(const void *thing) {
     const rl_place place = RL_CALLER;
     if (is_finding_out) return hear((told){ACQUIRES, thing, place.pc, NULL});
     if (place.pc == begins) return rl_job_begins(thing, place);
     if (!rl_active && !rl_begins_job()) return;
-    if (is_token(thing, place.pc) && !rl_has_fault(RL_FAULT_ONCE_ORDERS_TASKS)) return;
+    if (is_token(thing) && !rl_has_fault(RL_FAULT_ONCE_ORDERS_TASKS)) return;
     rl_runtime_acquires(thing);
 }
 
@@ -100,7 +85,7 @@ static void release(const void *thing) {
     if (place.pc == leaves) return;
     if (!rl_is_of_lab()) return rl_foreign_thread_resumes(thing);
     if (!rl_controls_tasks()) return;
-    if (is_token(thing, place.pc) && !rl_has_fault(RL_FAULT_ONCE_ORDERS_TASKS)) return;
+    if (is_token(thing) && !rl_has_fault(RL_FAULT_ONCE_ORDERS_TASKS)) return;
     if (place.pc == ends) return rl_task_ends(thing);
     if (place.pc == enqueues)
         rl_job_is_enqueued(thing, place);
@@ -366,8 +351,7 @@ static const char *hear_hop(void (*hop)(void)) {
     run_told(sent);
     for (int i = at; i < heard.count; i++) {
         const told *t = &heard.all[i];
-        if (t->kind == ACQUIRES && t->thing != task && !rl_is_global((uintptr_t)t->thing))
-            actor = t->thing;
+        if (t->kind == ACQUIRES && t->thing != task && !is_token(t->thing)) actor = t->thing;
         if (actor && t->kind == RELEASES && t->thing == actor)
             return trial.registers ? NULL : "a cancellation handler is registered in another way";
     }

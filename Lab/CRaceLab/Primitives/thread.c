@@ -21,17 +21,18 @@
 // MARK: - Operations
 
 /// Returns an unfinished thread that `t` joins, or NO_THREAD.
-static int next_to_join(const thread *t) {
+static int thread_to_join(const thread *t, uintptr_t *pc) {
+    (void)pc;
     if (t->joins != NO_THREAD) return lab.run.threads[t->joins].finished ? NO_THREAD : t->joins;
     for (int i = 0; i < lab.run.thread_count; i++)
         if (lab.run.threads[i].team == t->address && !lab.run.threads[i].finished) return i;
     return NO_THREAD;
 }
 
-static bool have_ended(const thread *t) { return next_to_join(t) == NO_THREAD; }
+static bool have_ended(const thread *t) { return thread_to_join(t, NULL) == NO_THREAD; }
 
 static void join_one(thread *t, thread *ended) {
-    rl_note_join((int)(ended - lab.run.threads));
+    if (ended->last_step >= 0) rl_note_wait((uint32_t)ended->last_step);
     rl_join_clock(&t->clock, &ended->clock);
     ended->released_count = 0;
 }
@@ -40,11 +41,6 @@ static void join_all(thread *t) {
     if (t->joins != NO_THREAD) join_one(t, &lab.run.threads[t->joins]);
     for (int i = 0; t->joins == NO_THREAD && i < lab.run.thread_count; i++)
         if (lab.run.threads[i].team == t->address) join_one(t, &lab.run.threads[i]);
-}
-
-static int thread_to_join(const thread *t, uintptr_t *pc) {
-    (void)pc;
-    return next_to_join(t);
 }
 
 static const rl_operation start = {.kind = RL_START};

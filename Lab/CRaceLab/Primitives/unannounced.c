@@ -17,7 +17,6 @@
 #include "Symbols/call_sites.h"
 #include "Symbols/copies.h"
 
-#include <string.h>
 #include <sys/mman.h>
 
 enum { MOST_PLACES = 256 };
@@ -101,7 +100,7 @@ static bool is_published_unordered(const thread *t, uintptr_t address, uintptr_t
 /// Checks an access against the earlier ones, which are kept apart from those that are steps.
 /// `announced`: it may conflict with others, but is a step already. Which bytes it accesses is then
 /// not known.
-static void check(rl_kind kind, memory_range memory, rl_place place, bool announced) {
+static void check(rl_kind kind, extent memory, rl_place place, bool announced) {
     const thread *t = my_thread();
     // In a `deinit`, the thread knows what was done with the other references.
     for (const rl_release_in_progress *r = t->releases; r; r = r->outer)
@@ -149,7 +148,8 @@ static void write_privately(thread *t, uintptr_t address, rl_place place) {
     t->latest_private_write = t->clock.at[me->thread];
 }
 
-void rl_meet_unannounced(rl_kind kind, memory_range memory, rl_place place) {
+void rl_meet_unannounced(rl_kind kind, extent memory, bool is_step, rl_place place) {
+    if (is_step) return check(kind, memory, place, false);
     thread *t = my_thread();
     const uintptr_t address = memory.start;
     if (rl_is_private(t, address)) {
@@ -162,16 +162,12 @@ void rl_meet_unannounced(rl_kind kind, memory_range memory, rl_place place) {
     check(kind, memory, place, false);
 }
 
-void rl_meet_known_unannounced(rl_kind kind, memory_range memory, rl_place place) {
-    check(kind, memory, place, false);
-}
-
 void rl_meet_announced(rl_kind kind, uintptr_t address, rl_place place) {
     thread *t = my_thread();
     t->begun = address;
     t->begun_at = place.pc;
     t->begun_in_is_known = false;
-    check(kind, (memory_range){address, 0}, place, true);
+    check(kind, (extent){address, 0}, place, true);
 }
 
 // MARK: - Variables that are passed by pointer

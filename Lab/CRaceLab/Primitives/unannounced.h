@@ -4,12 +4,6 @@
 
 #include "State/state.h"
 
-/// Memory that an access reads or writes. Its size is 0 if that is not known.
-typedef struct {
-    uintptr_t start;
-    size_t size;
-} memory_range;
-
 /// Whether a thread's access to an address, at this place, is a step.
 bool rl_is_known_unannounced(const thread *t, uintptr_t address, uintptr_t pc);
 /// Whether such accesses may conflict with others that begin at a different address.
@@ -18,11 +12,10 @@ bool rl_is_partial(uintptr_t pc);
 /// nothing since.
 bool rl_is_private(const thread *t, uintptr_t address);
 
-/// The calling thread accesses memory without an announcement. If that conflicts with what another
-/// thread does, the exploration starts over, and both are steps.
-void rl_meet_unannounced(rl_kind kind, memory_range memory, rl_place place);
-/// The same at a place whose accesses are steps already: the other one may be none yet.
-void rl_meet_known_unannounced(rl_kind kind, memory_range memory, rl_place place);
+/// The calling thread accesses memory without an announcement; its size is 0 if that is not known.
+/// If that conflicts with what another thread does, the exploration starts over, and both are steps.
+/// `is_step`: accesses at this place are steps already, but the other one may be none yet.
+void rl_meet_unannounced(rl_kind kind, extent memory, bool is_step, rl_place place);
 /// It announces an access, which may conflict with one that was not announced.
 void rl_meet_announced(rl_kind kind, uintptr_t address, rl_place place);
 

@@ -10,15 +10,109 @@
 #include "Model/old_values.h"
 #include "Platform/memory.h"
 #include "Platform/recording.h"
-#include "Scheduler/enabled.h"
-#include "Scheduler/look_again.h"
 #include "Scheduler/operation.h"
 #include "Scheduler/outside.h"
 #include "Search/execution.h"
 #include "Search/loop_trial.h"
+#include "Search/reference_counts.h"
 #include "Search/spinning.h"
 #include "Search/waking.h"
 #include "State/inputs.h"
+
+// MARK: - Which threads are enabled
+
+/// Whether its next step would succeed now.
+static bool is_available(const thread *t) {
+    return !t->operation->is_available || t->operation->is_available(t);
+}
+
+static bool is_woken(const thread *t) {
+    return !t->operation->is_woken || t->operation->is_woken(t);
+}
+
+static bool can_go(const thread *t) {
+    if (!t->started || t->finished || t->spinning || t->is_away || !is_woken(t)) return false;
+    return t->operation->is_attempt || is_available(t);
+}
+
+// MARK: - A last check before no thread is enabled
+
+// A thread may spin on something that the lab cannot see. So before the engine reports a deadlock,
+// every spinning thread runs its loop once more, without any alternatives. If none of them gets any
+// further, these steps are removed from the run.
+
+static void begin_looking(void) {
+    if (lab.run.looks_again) return;
+    lab.run.looks_again = lab.run.looks_in_vain = true;
+    lab.run.looks_from = lab.run.step_count;
+    lab.run.races_before_look = lab.run.race_count;
+    rl_wake_all();
+}
+
+static int look_once_more(void) {
+    for (int i = 0; i < lab.run.thread_count; i++) {
+        thread *t = &lab.run.threads[i];
+        if (!t->spinning || t->has_looked) continue;
+        t->spinning = false;
+        t->has_looked = can_go(t);
+        if (t->has_looked) {
+            begin_looking();
+            // The thread runs the whole loop once, wherever in the loop it starts.
+            thread *loops = t->sleeper ? t->sleeper : t;
+            for (size_t k = 0; k < loops->visit_count; k++)
+                loops->visits[k].is_changed_for_good = true;
+            return i;
+        }
+        t->spinning = true;
+    }
+    return NO_THREAD;
+}
+
+static void stop_looking(void) {
+    lab.run.looks_again = false;
+    for (int i = 0; i < lab.run.thread_count; i++) lab.run.threads[i].has_looked = false;
+}
+
+static int32_t last_step_before(int index, uint32_t step) {
+    while (step > 0 && lab.steps[step - 1].thread != index) step--;
+    return (int32_t)step - 1;
+}
+
+static void take_back_looks(void) {
+    if (!lab.run.looks_again) return;
+    stop_looking();
+    const uint32_t end = lab.run.looks_from;
+    for (int i = 0; i < lab.run.thread_count; i++) {
+        thread *t = &lab.run.threads[i];
+        if (t->last_step < (int32_t)end) continue;
+        t->last_step = last_step_before(i, end);
+        t->unreported = false;
+    }
+    if (lab.run.step_count > end) lab.run.preemptions = lab.steps[end].preemptions;
+    lab.run.last = end > 0 ? lab.steps[end - 1].thread : NO_THREAD;
+    lab.run.step_count = end;
+    lab.run.race_count = lab.run.races_before_look;
+    rl_record_steps(end);
+    rl_forget_steps_from(end);
+    rl_forget_counts_from(end);
+}
+
+static void look_again(rl_thread_set *enabled) {
+    const thread *last = lab.run.last >= 0 ? &lab.run.threads[lab.run.last] : NULL;
+    if (lab.run.looks_again && last && last->finished && !last->sleeper)
+        lab.run.looks_in_vain = false;
+    if (lab.run.looks_again && !lab.run.looks_in_vain) stop_looking();
+    if (*enabled) {
+        if (lab.run.looks_again)
+            *enabled = set_of(has(*enabled, lab.run.last) ? lab.run.last : __builtin_ctz(*enabled));
+        return;
+    }
+    const int thread = look_once_more();
+    if (thread != NO_THREAD)
+        *enabled = set_of(thread);
+    else
+        take_back_looks();
+}
 
 // MARK: - The alternatives
 
@@ -34,17 +128,17 @@ typedef struct {
 /// needs its lock back, and may have been woken in vain before.
 static bool can_stop_waiting(const thread *t) {
     if (!t->started || t->finished || t->is_away || !t->timed) return false;
-    return t->asleep ? rl_is_available(t) : !t->spinning;
+    return t->asleep ? is_available(t) : !t->spinning;
 }
 
 /// The same while other threads can continue. What is available is taken before its time is over.
 static bool could_stop_waiting(const thread *t) {
     if (rl_waits_for_time(t)) return true;
-    return can_stop_waiting(t) && (t->asleep || !rl_is_available(t));
+    return can_stop_waiting(t) && (t->asleep || !is_available(t));
 }
 
 static bool could_be_spurious(const thread *t) {
-    return t->started && !t->finished && !t->spinning && t->asleep && rl_is_available(t);
+    return t->started && !t->finished && !t->spinning && t->asleep && is_available(t);
 }
 
 static rl_thread_set those_who(bool (*can)(const thread *)) {
@@ -62,7 +156,7 @@ static bool waits_for_work(const thread *t) {
 
 static bool can_be_early(const thread *t, int8_t *holder) {
     int8_t before;
-    if (!rl_could_precede_release(t, &before) || !rl_is_available(t)) return false;
+    if (!rl_could_precede_release(t, &before) || !is_available(t)) return false;
     *holder = before;
     return true;
 }
@@ -73,13 +167,13 @@ static bool is_attempt_that_can_be_early(const thread *t) {
 }
 
 static bool is_failing_attempt(const thread *t) {
-    return t->started && !t->finished && t->operation->could_be_early && !rl_is_available(t);
+    return t->started && !t->finished && t->operation->could_be_early && !is_available(t);
 }
 
 static situation look_at_threads(void) {
-    situation now = {.could.enabled = those_who(rl_can_go)};
+    situation now = {.could.enabled = those_who(can_go)};
     rl_alternatives *could = &now.could;
-    rl_look_again(&could->enabled);
+    look_again(&could->enabled);
     if (rl_is_trying()) {
         could->enabled &= rl_only_in_trial();
         could->early = could->enabled & those_who(is_attempt_that_can_be_early);

@@ -79,10 +79,7 @@ static void on_crash(int number, siginfo_t *info, void *context) {
         crash = (rl_end){.status = number, .pc = rl_program_counter(context), .thread = me->thread};
         crash.overflow =
             (number == SIGSEGV || number == SIGBUS) && rl_is_stack_overflow(info, context);
-        void *frames[RL_MAX_FRAMES];
-        const int count = backtrace(frames, RL_MAX_FRAMES);
-        for (int i = 0; i < count; i++) crash.frames[i] = (uintptr_t)frames[i];
-        crash.frame_count = (uint32_t)count;
+        crash.frame_count = (uint32_t)backtrace((void **)crash.frames, RL_MAX_FRAMES);
         wait_for_report();
     }
     sigaction(number, &before[which], NULL);

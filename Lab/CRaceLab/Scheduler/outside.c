@@ -4,9 +4,9 @@
 
 #ifndef RL_WITHOUT_HOOKS
 
-#include "Platform/memory.h"
 #include "Scheduler/operation.h"
 #include "Search/spinning.h"
+#include "State/shadow.h"
 
 /// Whether a thread outside the scenario has resumed a task.
 static _Atomic bool outside_resumes;
@@ -35,8 +35,7 @@ void rl_meet_task_outside(rl_place place) {
 void rl_made(const void *object) {
     // A global outlives the run, even if the run initializes it.
     if (!me || me->fate != STAYS || rl_is_ignoring()) return;
-    MAKE_ROOM(lab.run.made, lab.run.made_count, lab.run.made_capacity, 64);
-    lab.run.made[lab.run.made_count++] = object;
+    rl_object_at(object)->is_made = true;
 }
 
 void rl_foreign_thread_resumes(const void *task) {
@@ -45,12 +44,6 @@ void rl_foreign_thread_resumes(const void *task) {
     for (int i = 0; threads && i < lab.run.thread_count; i++)
         if (threads[i].is_task && threads[i].task == (uintptr_t)task)
             atomic_store(&outside_resumes, true);
-}
-
-static bool was_made_in_run(uintptr_t address) {
-    for (size_t i = 0; i < lab.run.made_count; i++)
-        if (lab.run.made[i] == (const void *)address) return true;
-    return false;
 }
 
 /// What code outside the scenario could do to enable a thread; NULL: nothing.
@@ -63,8 +56,8 @@ static const char *outside_help(const thread *t) {
     if (t->is_away) return NULL;
     const bool is_awake = t->operation->is_woken && !t->asleep;
     if (is_awake) return NULL;
-    const bool was_made_here = was_made_in_run(t->asleep ? t->asleep_on : t->address);
-    return was_made_here ? NULL : t->operation->help_from_outside;
+    const uintptr_t object = t->asleep ? t->asleep_on : t->address;
+    return rl_object_at((const void *)object)->is_made ? NULL : t->operation->help_from_outside;
 }
 
 rl_status rl_deadlock_or_outside(void) {

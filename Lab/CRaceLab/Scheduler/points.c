@@ -101,21 +101,6 @@ void rl_look_for_loop(thread *t, uintptr_t stack) {
     rl_has_missed_release(t);
 }
 
-static bool takes_lock(rl_kind kind) {
-    switch (kind) {
-        case RL_LOCK:
-        case RL_TRY_LOCK:
-        case RL_SHARED_LOCK:
-        case RL_TRY_SHARED_LOCK:
-            return true;
-        case RL_ACQUIRE:
-        case RL_TRY_ACQUIRE:
-            return true;
-        default:
-            return false;
-    }
-}
-
 static uint32_t point(const rl_operation *o, const void *address, rl_place place, bool timed) {
     if (!rl_makes_progress()) rl_give_up();
     RL_REQUIRE(lab.running == me, "a thread comes to a point although it is not its turn");
@@ -129,7 +114,7 @@ static uint32_t point(const rl_operation *o, const void *address, rl_place place
     t->kind = (uint8_t)o->kind;
     t->chooses_value = o->chooses_value;
     t->address = (uintptr_t)address;
-    t->pc = takes_lock(o->kind) ? rl_call_of_helper(place).pc : place.pc;
+    t->pc = o->has_record ? rl_call_of_helper(place).pc : place.pc;
     t->timed = timed;
     t->waits_for = o->has_record ? rl_lock_at(t->address) : NULL;
     // Count it here: the thread may wait for its turn forever.

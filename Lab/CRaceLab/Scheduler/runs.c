@@ -2,9 +2,6 @@
 
 #ifndef RL_WITHOUT_HOOKS
 
-#include "Model/locks.h"
-#include "Model/misuse.h"
-#include "Model/old_values.h"
 #include "Platform/clock.h"
 #include "Platform/memory.h"
 #include "Platform/recording.h"
@@ -15,8 +12,6 @@
 #include "Search/loop_trial.h"
 #include "Search/reference_counts.h"
 #include "Search/spinning.h"
-#include "Search/waking.h"
-#include "State/inputs.h"
 #include "State/shadow.h"
 #include "Symbols/call_sites.h"
 #include "Symbols/lock_helpers.h"

@@ -6,7 +6,6 @@
 
 #include "Model/happens_before.h"
 #include "Platform/recording.h"
-#include "State/inputs.h"
 
 void rl_make_thread(int index) {
     thread *t = &lab.run.threads[index];

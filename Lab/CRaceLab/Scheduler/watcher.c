@@ -35,11 +35,11 @@ typedef struct {
 
 #if defined(__linux__)
 
-/// Reads a small file of /proc. Returns false if the file does not exist. Allocates nothing: how
-/// often the watcher looks depends on time, and no address may.
-static bool read_file_of_thread(unsigned number, const char *name, char *text, size_t size) {
+/// Reads the status of a thread. Returns false if it has ended. Allocates nothing: how often the
+/// watcher looks depends on time, and no address may.
+static bool read_status(unsigned number, char *text, size_t size) {
     char path[64];
-    snprintf(path, sizeof path, "/proc/self/task/%u/%s", number, name);
+    snprintf(path, sizeof path, "/proc/self/task/%u/status", number);
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return false;
     const ssize_t count = read(file, text, size - 1);
@@ -50,19 +50,14 @@ static bool read_file_of_thread(unsigned number, const char *name, char *text, s
 
 static thread_times times_of(unsigned number) {
     thread_times times = {0};
-    char text[512];
-    if (read_file_of_thread(number, "stat", text, sizeof text)) {
-        // The thread's name comes first, in parentheses, and may itself contain parentheses.
-        const char *name_end = strrchr(text, ')');
-        if (name_end && name_end[1]) times.state = name_end[2];
-    }
     char status[4096];
-    if (read_file_of_thread(number, "status", status, sizeof status)) {
-        const char *switches = strstr(status, "\nvoluntary_ctxt_switches:");
-        const char *others = strstr(status, "\nnonvoluntary_ctxt_switches:");
-        if (switches) times.turns += strtoull(strchr(switches, ':') + 1, NULL, 10);
-        if (others) times.turns += strtoull(strchr(others, ':') + 1, NULL, 10);
-    }
+    if (!read_status(number, status, sizeof status)) return times;
+    const char *state = strstr(status, "\nState:\t");
+    const char *switches = strstr(status, "\nvoluntary_ctxt_switches:");
+    const char *others = strstr(status, "\nnonvoluntary_ctxt_switches:");
+    if (state) times.state = state[strlen("\nState:\t")];
+    if (switches) times.turns += strtoull(strchr(switches, ':') + 1, NULL, 10);
+    if (others) times.turns += strtoull(strchr(others, ':') + 1, NULL, 10);
     return times;
 }
 
@@ -108,10 +103,7 @@ static _Atomic int seen_frame_count;
 
 static void look_around(int number) {
     (void)number;
-    void *frames[RL_MAX_FRAMES];
-    int count = backtrace(frames, RL_MAX_FRAMES);
-    for (int i = 0; i < count; i++) seen_frames[i] = (uintptr_t)frames[i];
-    atomic_store(&seen_frame_count, count);
+    atomic_store(&seen_frame_count, backtrace((void **)seen_frames, RL_MAX_FRAMES));
 }
 
 /// Interrupts a thread with a signal to get its call stack.

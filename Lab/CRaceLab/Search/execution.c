@@ -162,11 +162,6 @@ void rl_note_wait(uint32_t step) {
     add_order((rl_order){step, current, since, thread});
 }
 
-void rl_note_join(int of) {
-    const int32_t last = lab.run.threads[of].last_step;
-    if (last >= 0) rl_note_wait((uint32_t)last);
-}
-
 void rl_forget_steps_from(uint32_t step) {
     while (execution.value_count > 0 && execution.values[execution.value_count - 1].step >= step)
         execution.value_count--;

@@ -30,8 +30,6 @@ void rl_note_order(int thread);
 void rl_note_order_from(uint32_t step_count, int thread);
 /// Records that the current step had to wait for this step.
 void rl_note_wait(uint32_t step);
-/// Records that the current step waited for the end of this thread.
-void rl_note_join(int of);
 /// Records that this thread makes the next step.
 void rl_follow_orders(int thread);
 /// Removes the steps from this one on.

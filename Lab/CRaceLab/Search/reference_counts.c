@@ -122,16 +122,10 @@ static bool is_followed(const void *object) {
            rl_is_of_interest(known(), *(const uintptr_t *)object);
 }
 
-void rl_counts(const void *object, int change) {
-    if (!is_listening()) return;
-    if (is_followed(object)) note_change((uintptr_t)object, change, rl_references_to(object));
-    rl_clean_stack();
-}
-
-void rl_has_counted(const void *object, int change) {
+void rl_counts(const void *object, int change, bool is_done) {
     if (!is_listening()) return;
     if (is_followed(object))
-        note_change((uintptr_t)object, change, rl_references_to(object) - change);
+        note_change((uintptr_t)object, change, rl_references_to(object) - (is_done ? change : 0));
     rl_clean_stack();
 }
 

@@ -8,9 +8,8 @@ void rl_begin_release(rl_release_in_progress *this, const void *object);
 void rl_end_release(const rl_release_in_progress *this);
 
 int64_t rl_references_to(const void *object);
-/// The calling thread is about to change, or has changed, the reference count of an object.
-void rl_counts(const void *object, int change);
-void rl_has_counted(const void *object, int change);
+/// The calling thread is about to change the reference count of an object; `is_done`: or has done so.
+void rl_counts(const void *object, int change, bool is_done);
 /// The code under test can observe when the object ends.
 void rl_is_observed(const void *object);
 /// A weak reference is set to an object, or to the target of another weak reference.

@@ -16,7 +16,6 @@
 #ifndef RL_WITHOUT_HOOKS
 
 #include "Platform/memory.h"
-#include "Platform/stack.h"
 #include "Search/execution.h"
 #include "Search/loop_trial.h"
 #include "State/blocks.h"

@@ -105,13 +105,8 @@ void rl_allocated_in_set_up(void *memory, size_t size) {
 
 void rl_freed(const void *memory) {
     if (!rl_on_lab_thread()) return;
-    thread *t = my_thread();
-    const size_t far_enough = 256;
-    for (size_t k = t->block_count, n = 0; k > 0 && n < far_enough; k--, n++) {
-        if (t->blocks[k - 1].start != (uintptr_t)memory || t->blocks[k - 1].is_freed) continue;
-        t->blocks[k - 1].is_freed = true;
-        return;
-    }
+    block_of_memory *b = rl_block_with(my_thread(), (uintptr_t)memory);
+    if (b && b->start == (uintptr_t)memory) b->is_freed = true;
 }
 
 #endif

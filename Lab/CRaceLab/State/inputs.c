@@ -58,8 +58,6 @@ uint64_t rl_read_clock(void) {
     return lab.run.time;
 }
 
-uint64_t rl_time_passed(void) { return lab.run.time; }
-
 bool rl_waits_for_time(const thread *t) {
     const bool reads = t->clock_reads > 0 && t->clock_read_at + t->round + 1 >= t->accesses;
     return t->started && !t->finished && !t->is_away && t->spinning && reads &&

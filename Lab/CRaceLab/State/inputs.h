@@ -14,8 +14,6 @@ void rl_draw(void *memory, size_t size);
 /// Called when the calling thread reads the clock. Returns for how long time has passed in this
 /// run, in nanoseconds.
 uint64_t rl_read_clock(void);
-/// How much time has passed in this run, in nanoseconds. No thread reads the clock.
-uint64_t rl_time_passed(void);
 /// Every thread waits: time passes until a loop that reads the clock ends.
 void rl_time_jumps(void);
 /// Whether a thread repeats a loop that reads the clock, and time can still pass.

@@ -112,13 +112,6 @@ _Noreturn void rl_end_run_with_too_many_threads(void) {
     rl_end_run_with(RL_TOO_MANY);
 }
 
-void rl_set_landing(rl_landing *landing) {
-    landing->outer = me->landing;
-    me->landing = landing;
-}
-
-void rl_remove_landing(rl_landing *landing) { me->landing = landing->outer; }
-
 void rl_continue_giving_up(void) {
     if (me->fate != STAYS) rl_give_up();
 }

@@ -129,6 +129,7 @@ typedef struct {
 typedef struct {
     uint32_t last_release;  // its number; 0: none
     bool is_freed;          // and its memory is kept, see rl_keep
+    bool is_made;           // in this run, so outside code does not know it
 } object_record;
 
 /// A block of memory that a thread has allocated during the run.
@@ -142,7 +143,8 @@ typedef struct {
     bool is_freed;
 } block_of_memory;
 
-/// Other memory: a block that the set-up of a run has allocated, or a part of the stack of a task.
+/// Other memory: a block that the set-up of a run has allocated, a part of the stack of a task, or
+/// what an access reads or writes.
 typedef struct {
     uintptr_t start;
     size_t size;
@@ -167,7 +169,7 @@ typedef struct {
 
 /// A place on the stack to which the thread jumps when its body is abandoned, instead of the
 /// worker's base. It is needed where code under test runs inside a function that must return: the
-/// caller sets a landing (`setjmp(landing.at)`), and calls `rl_continue_giving_up` when that
+/// caller sets `me->landing` (`setjmp(landing.at)`), and calls `rl_continue_giving_up` when that
 /// function has returned.
 typedef struct rl_landing {
     jmp_buf at;
@@ -261,7 +263,7 @@ struct thread {
     uintptr_t announced;            // the address that it has announced to modify; 0: none …
     uint32_t announced_after;       // … and how many accesses it had made by then …
     bool has_read;                  // … and whether it has read it since
-    bool has_looked;                // it has run its loop once more, see look_again.c
+    bool has_looked;                // it has run its loop once more, see decide.c
     bool is_vain;                   // it spins although other threads take and release locks
     size_t round;                   // how many of the last visits belong to the spinning loop
     uint32_t latest_private_write;  // its clock; see unannounced.c
@@ -389,9 +391,7 @@ struct run {
 
     const char *outside;  // the effect outside the scenario, if any, and its place
     uintptr_t outside_pc;
-    const void **made;  // objects created in this run, which outside code does not know
-    size_t made_count, made_capacity;
-    bool looks_again;     // spinning threads repeat their loops, see look_again.c …
+    bool looks_again;     // spinning threads repeat their loops, see decide.c …
     bool looks_in_vain;   // … and have not done anything new
     uint32_t looks_from;  // the step at which that began
     size_t races_before_look;
@@ -495,6 +495,4 @@ _Noreturn void rl_give_up(void);
 _Noreturn void rl_end_run_with(rl_status status);
 _Noreturn void rl_end_run_with_too_many_threads(void);
 
-void rl_set_landing(rl_landing *landing);
-void rl_remove_landing(rl_landing *landing);
 void rl_continue_giving_up(void);

@@ -5,58 +5,43 @@
 #ifndef RL_WITHOUT_HOOKS
 
 #include "Platform/memory.h"
+#include "State/shadow.h"
 #include "Symbols/functions.h"
 #include "Symbols/source_lines.h"
 
-#include <dlfcn.h>
 #include <string.h>
 #include <unwind.h>
 
 // MARK: - A cache of call sites
 
 typedef struct {
-    uintptr_t pc;
     uint8_t origin, source;
-    bool allocating_is_known, is_allocating, atomics_are_known;
-    bool lab_is_known, is_in_lab;
+    uint8_t answers[RL_QUESTION_COUNT];
+    bool atomics_are_known;
     uint8_t copying;  // see copies.c
     // At the start of a function; at its call of `__tsan_func_entry`; elsewhere in it.
     bool is_sanitized, is_entry_of_sanitized, is_in_sanitized;
     uintptr_t statement;  // the address of the statement of a call without a line; 0: unknown
 } call_site;
 
-static call_site *call_sites;
-static size_t call_site_count, call_site_capacity;
+static rl_table call_sites;
 
-static call_site *slot_of(uintptr_t pc) {
-    size_t at = (size_t)((uint64_t)pc * 0x9E3779B97F4A7C15ull >> 20) & (call_site_capacity - 1);
-    while (call_sites[at].pc && call_sites[at].pc != pc) at = (at + 1) & (call_site_capacity - 1);
-    return &call_sites[at];
-}
-
-static __attribute__((noinline)) call_site *new_call_site(uintptr_t pc) {
-    if (2 * call_site_count >= call_site_capacity) {
-        call_site *old = call_sites;
-        size_t old_capacity = call_site_capacity;
-        call_site_capacity = old_capacity ? 2 * old_capacity : 256;
-        call_sites = rl_grown(NULL, 0, call_site_capacity, sizeof *call_sites);
-        for (size_t i = 0; i < old_capacity; i++)
-            if (old[i].pc) *slot_of(old[i].pc) = old[i];
-        rl_discard(old);
-    }
-    call_site *site = slot_of(pc);
-    site->pc = pc;
-    call_site_count++;
-    return site;
-}
-
-/// The entry of a call site, valid until the next call. Controlled threads, one of which runs at a
-/// time, share the table. A thread that was given up runs beside them, so it ends here.
+/// The entry of a call site. Controlled threads, one of which runs at a time, share the table. A
+/// thread that was given up runs beside them, so it ends here.
 static call_site *call_site_of(uintptr_t pc) {
     if (me && me->fate == IS_LOST) rl_give_up();
-    if (call_site_capacity == 0) return new_call_site(pc);
-    call_site *site = slot_of(pc);
-    return site->pc ? site : new_call_site(pc);
+    bool is_new;
+    return rl_record_at(&call_sites, pc, sizeof(call_site), rl_allocate, &is_new);
+}
+
+bool rl_answer(rl_question question, uintptr_t pc, bool (*find)(uintptr_t pc)) {
+    enum { NOT_KNOWN, NO, YES };
+    uint8_t *answer = &call_site_of(pc)->answers[question];
+    if (*answer != NOT_KNOWN) return *answer == YES;
+    rl_ignore();
+    *answer = find(pc) ? YES : NO;
+    rl_attend();
+    return *answer == YES;
 }
 
 // MARK: - The program and the toolchain
@@ -97,8 +82,7 @@ static rl_source source_of(uintptr_t pc) {
     rl_source source = lab.scenario->is_compilers_own(pc) ? OF_COMPILER : OF_STATEMENT;
 #endif
     rl_attend();
-    // The table may have grown meanwhile.
-    call_site_of(pc)->source = (uint8_t)source;
+    site->source = (uint8_t)source;
     return source;
 }
 
@@ -125,7 +109,7 @@ static uintptr_t statement_of_call(uintptr_t pc, uintptr_t callee) {
         statement = rl_nearest_statement(pc, end);
     }
     rl_attend();
-    return call_site_of(pc)->statement = statement;
+    return site->statement = statement;
 #else
     (void)callee;
     return pc;
@@ -208,7 +192,7 @@ static bool follows_a_call(uintptr_t pc) {
 /// an address in the stack, with anything above it.
 static bool is_return_address(uintptr_t pc) {
     const bool is_code =
-        is_in_program(pc) || (call_sites && slot_of(pc)->pc) || rl_is_global(pc - 1);
+        is_in_program(pc) || rl_known_record(&call_sites, pc) || rl_is_global(pc - 1);
     return is_code && follows_a_call(pc);
 }
 
@@ -358,38 +342,26 @@ rl_place rl_caller_of(rl_place place) {
     return frame && (uintptr_t)frame < me->body ? place_above(frame) : (rl_place){0, 0};
 }
 
-uintptr_t rl_place_in_contexts(const uintptr_t *context) {
-    uintptr_t without_line = 0;
+const uintptr_t *rl_awaited_context(const uintptr_t *context) {
+    const uintptr_t *without_line = NULL;
     for (int depth = 0; context && depth < 64; depth++, context = (const uintptr_t *)context[0]) {
         const uintptr_t pc = context[1];
         if (!pc || !rl_is_under_test(pc) || rl_is_labs_own(pc)) continue;
-        if (!rl_is_compilers_own(pc + 1)) return pc + 1;
-        if (!without_line) without_line = pc + 1;
+        if (!rl_is_compilers_own(pc + 1)) return context;
+        if (!without_line) without_line = context;
     }
     return without_line;
 }
 
-const uintptr_t *rl_awaited_context(const uintptr_t *context) {
-    for (int depth = 0; context && depth < 64; depth++, context = (const uintptr_t *)context[0]) {
-        const uintptr_t pc = context[1];
-        const bool is_of_program = pc && rl_is_under_test(pc) && !rl_is_labs_own(pc);
-        if (is_of_program && !rl_is_compilers_own(pc + 1)) return context;
-    }
-    return NULL;
-}
-
-/// Whether the code only allocates an object and calls its initializer.
-static bool is_allocating(uintptr_t pc) {
-    call_site *site = call_site_of(pc);
-    if (site->allocating_is_known) return site->is_allocating;
-    site->allocating_is_known = true;
-    return site->is_allocating = rl_is_allocating(pc);
+uintptr_t rl_place_in_contexts(const uintptr_t *context) {
+    const uintptr_t *awaited = rl_awaited_context(context);
+    return awaited ? awaited[1] + 1 : 0;
 }
 
 rl_place rl_place_of_making(rl_place place) {
     const uintptr_t *frame = (const uintptr_t *)place.stack - 2;
     while (rl_is_labs_own(place.pc) || source_of(place.pc) == OF_COMPILER ||
-           is_allocating(place.pc)) {
+           rl_answer(RL_IS_ALLOCATING, place.pc, rl_is_allocating)) {
         if (!(frame = next_frame(frame))) break;
         place = place_above(frame);
     }
@@ -430,17 +402,14 @@ void rl_note_sanitized(uintptr_t pc) {
     if (is_known) call_site_of(start)->is_sanitized = true;
 }
 
-bool rl_is_in_lab(uintptr_t pc) {
-    if (call_site_of(pc)->lab_is_known) return call_site_of(pc)->is_in_lab;
+static bool has_line_in_lab(uintptr_t pc) {
     uintptr_t start = 0;
     rl_line line = {0};
-    rl_ignore();
     const bool is_known = rl_size_of_function(pc, &start) > 0 && rl_find_line(start, &line);
-    rl_attend();
-    call_site_of(pc)->lab_is_known = true;
-    return call_site_of(pc)->is_in_lab =
-               !is_known || !line.folder || strstr(line.folder, "Lab/RaceLab/");
+    return !is_known || !line.folder || strstr(line.folder, "Lab/RaceLab/");
 }
+
+bool rl_is_in_lab(uintptr_t pc) { return rl_answer(RL_IS_IN_LAB, pc, has_line_in_lab); }
 
 bool rl_is_unseen_lock(rl_place place) {
     if (!rl_is_under_test(place.pc) || rl_is_labs_own(place.pc)) return false;

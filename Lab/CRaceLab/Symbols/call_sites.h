@@ -52,6 +52,9 @@ bool rl_is_unseen_lock(rl_place place);
 rl_place rl_place_of_unseen_lock(rl_place place);
 /// Whether a function that has been called is compiled with `-sanitize=thread`.
 bool rl_is_sanitized(uintptr_t pc);
+/// Finds the answer to a question about a place, and remembers it.
+typedef enum { RL_IS_ALLOCATING, RL_IS_IN_LAB, RL_IS_HELPER, RL_QUESTION_COUNT } rl_question;
+bool rl_answer(rl_question question, uintptr_t pc, bool (*find)(uintptr_t pc));
 /// What copies.c remembers of a place, 0 at first; valid until the next call.
 uint8_t *rl_copying_at(uintptr_t pc);
 

@@ -174,18 +174,7 @@ bool rl_next_unit(reader *section, unit *u) {
 static const char *described_entry(reader *r, const line_texts *texts, reader forms,
                                    size_t offset_size, uint64_t *folder) {
     enum { PATH = 1, FOLDER = 2 };
-    enum {
-        DATA2 = 0x05,
-        DATA4 = 0x06,
-        DATA8 = 0x07,
-        TEXT = 0x08,
-        BLOCK = 0x09,
-        DATA1 = 0x0B,
-        OFFSET = 0x0E,
-        NUMBER = 0x0F,
-        DATA16 = 0x1E,
-        LINE_OFFSET = 0x1F
-    };
+    enum { TEXT = 0x08, OFFSET = 0x0E, NUMBER = 0x0F, DATA16 = 0x1E, LINE_OFFSET = 0x1F };
     const char *path = "";
     while (forms.at < forms.end) {
         uint64_t what = variable(&forms), form = variable(&forms), number = 0;
@@ -200,26 +189,11 @@ static const char *described_entry(reader *r, const line_texts *texts, reader fo
             case LINE_OFFSET:
                 found = rl_text_at(texts->line_texts, fixed(r, offset_size));
                 break;
-            case DATA1:
-                number = fixed(r, 1);
-                break;
-            case DATA2:
-                number = fixed(r, 2);
-                break;
-            case DATA4:
-                number = fixed(r, 4);
-                break;
-            case DATA8:
-                number = fixed(r, 8);
-                break;
             case DATA16:
                 fixed(r, 8), fixed(r, 8);
                 break;
             case NUMBER:
                 number = variable(r);
-                break;
-            case BLOCK:
-                for (uint64_t size = variable(r); size > 0 && r->at < r->end; size--) r->at++;
                 break;
             default:
                 r->at = r->end;

@@ -125,22 +125,6 @@ static bool is_helper(uintptr_t pc) {
     return is;
 }
 
-/// The same, cached: looking up a name takes long.
-static bool is_known_helper(uintptr_t pc) {
-    static struct {
-        uintptr_t pc;
-        bool is_helper;
-    } known[256];
-    const size_t at = pc % (sizeof known / sizeof *known);
-    if (known[at].pc != pc) {
-        rl_ignore();
-        known[at].is_helper = is_helper(pc);
-        rl_attend();
-        known[at].pc = pc;
-    }
-    return known[at].is_helper;
-}
-
 // MARK: - The caller
 
 typedef struct {
@@ -157,13 +141,13 @@ static _Unwind_Reason_Code look_for_caller(struct _Unwind_Context *frame, void *
     }
     if (me->thread >= 0 && place.stack >= me->body) return _URC_END_OF_STACK;
     if (!rl_is_under_test(place.pc) || rl_is_compilers_own(place.pc)) return _URC_NO_REASON;
-    if (is_known_helper(place.pc)) return _URC_NO_REASON;
+    if (rl_answer(RL_IS_HELPER, place.pc, is_helper)) return _URC_NO_REASON;
     s->found.pc = place.pc;
     return _URC_END_OF_STACK;
 }
 
 rl_place rl_call_of_helper(rl_place place) {
-    if (!place.pc || !is_known_helper(place.pc)) return place;
+    if (!place.pc || !rl_answer(RL_IS_HELPER, place.pc, is_helper)) return place;
     search s = {.found = place};
     rl_ignore();
     _Unwind_Backtrace(look_for_caller, &s);

@@ -79,7 +79,6 @@ enum Families {
     }
 
     /// For tests.
-    static var areKnown: Bool { state.withLock { $0.known != nil } }
     static func forget() {
         state.withLock { $0 = State() }
         for family in Canaries.Family.allCases { rl_is_blind_to(family.use, nil) }

@@ -29,12 +29,6 @@ final class ReferenceCounts {
         places.deallocate()
     }
 
-    /// Forgets the counts, for another program in tests.
-    func forget() {
-        known.pointee.type_count = 0
-        known.pointee.place_count = 0
-    }
-
     // MARK: Learning
 
     /// Returns whether the run has shown something new.

@@ -66,11 +66,6 @@ package final class Search {
         sampling = Search.sampling(settings)
     }
 
-    /// Forgets what matters about reference counts: for another program, in tests.
-    package func forgetCounts() {
-        counts.forget()
-    }
-
     /// Examines a run. Returns false if it has shown something that the earlier ones should have
     /// taken into account: the exploration starts over.
     package func learn(from run: UnsafePointer<rl_execution>) -> Bool {

@@ -41,7 +41,8 @@ package final class ToyEngine {
         }
     }
 
-    private let search: Search
+    private var search: Search
+    private let settings: SearchSettings
     private let fault: Fault?
     private var execution = rl_execution()
     private var plan = rl_plan()
@@ -74,6 +75,7 @@ package final class ToyEngine {
         var settings = SearchSettings()
         if fault == .treesLackBranches { settings.faults = UInt32(RL_FAULT_SKIP_LAST_ALTERNATIVE) }
         if fault == .noEarlyAttempts { settings.faults = UInt32(RL_FAULT_NO_EARLY_ATTEMPTS) }
+        self.settings = settings
         search = Search(settings)
         // Every thread is there from the beginning.
         for thread in 0..<Self.row {
@@ -101,8 +103,7 @@ package final class ToyEngine {
         found.removeAll(keepingCapacity: true)
         existing.removeAll(keepingCapacity: true)
         tryAll(Machine(program), program.threads.count)
-        search.startOver()
-        search.forgetCounts()
+        search = Search(settings)
         plan = rl_plan()
         // A fault may make the search endless.
         while result.explored + result.redundant < 10_000 {
