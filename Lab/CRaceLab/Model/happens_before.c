@@ -15,6 +15,7 @@ void rl_join_times(uint32_t *into, const uint32_t *other) {
 void rl_join_clock(vector_clock *into, const vector_clock *other) {
     rl_join_times(into->at, other->at);
     rl_join_times(into->ordered, other->ordered);
+    if (other->slept > into->slept) into->slept = other->slept;
 }
 
 void rl_advance(thread *t) {

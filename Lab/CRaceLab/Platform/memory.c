@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 /// The header of each piece.
 typedef struct piece {
@@ -110,15 +108,19 @@ void rl_discard(void *memory) {
 
 #if defined(__GLIBC__)
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 extern void __libc_free(void *memory);
 void rl_free_of_program(void *memory) { __libc_free(memory); }
 
-// The kernel reads the new mask before it complains about the operation. The idea is from Abseil's
-// `AddressIsReadable`.
+// The kernel reads the new mask, if there is one, before it rejects the operation. The idea is from
+// Abseil's `AddressIsReadable`.
 bool rl_is_readable(const void *address) {
     const int error = errno, no_operation = -1;
-    const bool is_readable =
-        syscall(SYS_rt_sigprocmask, no_operation, address, NULL, 8) == 0 || errno != EFAULT;
+    if (!address) return false;
+    const long result = syscall(SYS_rt_sigprocmask, no_operation, address, NULL, 8);
+    const bool is_readable = result == 0 || errno != EFAULT;
     errno = error;
     return is_readable;
 }

@@ -93,6 +93,16 @@ void swift_task_exitThreadLocalContext(void *context) {
     REAL(swift_task_exitThreadLocalContext)(context);
 }
 
+/// An isolated `deinit` runs at once if its actor is free, and later otherwise. When it runs is not
+/// explored.
+SWIFT_FUNCTION void swift_task_deinitOnExecutor(void *object, void *work, executor wanted,
+                                                size_t flags) {
+    if (rl_controls_tasks() && rl_current_executor().identity != wanted.identity)
+        rl_meet_outside("releases an object whose isolated deinit may run later",
+                        rl_place_in_source(RL_CALLER));
+    REAL(swift_task_deinitOnExecutor)(object, work, wanted, flags);
+}
+
 // MARK: - Executors of the program
 
 // An executor of the program's own passes a job to a thread in its own way, and has the thread run

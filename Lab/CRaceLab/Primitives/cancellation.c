@@ -6,6 +6,7 @@
 // an error of a task passes through the body of a group; the lab checks for that after each step.
 
 #include "Platform/memory.h"
+#include "Platform/stack.h"
 #include "Primitives/next_symbol.h"
 #include "Primitives/task.h"
 #include "Primitives/task_calls.h"
@@ -189,21 +190,27 @@ ASYNC_FUNCTION void swift_asyncLet_finish(ASYNC_CONTEXT void *caller, void *let,
                                                                  context);
 }
 
-// A test library is told of each error that is thrown. What it does with it is no business of the
-// scenario: a test explores the same interleavings as another process.
+// A test library receives each error that is thrown. What it does with it is no business of the
+// scenario: a test explores the same interleavings as a process without such a library.
 
-SWIFT_FUNCTION void swift_willThrow(SWIFT_SELF void *self, SWIFT_ERROR void **error) {
+static void end_report(void) {
+    rl_attend();
+    if (rl_active) rl_clean_stack();
+}
+
+// The error is in a register, where it stays.
+SWIFT_FUNCTION void swift_willThrow(SWIFT_SELF void *self) {
     may_cancel_children(RL_CALLER);
     rl_ignore();
-    REAL(swift_willThrow)(self, error);
-    rl_attend();
+    REAL(swift_willThrow)(self);
+    end_report();
 }
 
 SWIFT_FUNCTION void swift_willThrowTypedImpl(void *value, void *type, void *conformance) {
     may_cancel_children(RL_CALLER);
     rl_ignore();
     REAL(swift_willThrowTypedImpl)(value, type, conformance);
-    rl_attend();
+    end_report();
 }
 
 // MARK: - For the self-test

@@ -344,8 +344,10 @@ UNALIGNED_SIZES(__tsan_unaligned_read_write, RL_MODIFY)
 /// The value witnesses of each class that is written in Swift. They stand before its metadata.
 extern __attribute__((weak)) const char witnesses_of_objects __asm__("$sBoWV");
 
-/// Whether an object begins at an address, rather than a variable. Its first word is its class.
+/// Whether an object begins at an address, rather than a variable. Its first word is its class. So is
+/// that of a variable which contains a class; but few have the alignment of an object.
 static bool begins_object(const void *address) {
+    if ((uintptr_t)address % 16 != 0 || !&witnesses_of_objects) return false;
     const uintptr_t *class = *(const uintptr_t *const *)address;
     return (uintptr_t) class % sizeof *class == 0 && rl_is_readable(class - 1) &&
            class[-1] == (uintptr_t)&witnesses_of_objects;

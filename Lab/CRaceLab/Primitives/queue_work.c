@@ -257,6 +257,7 @@ void rl_send_item(item *i, rl_place place) {
     const bool starts = kind == GLOBAL && !lane_for(i->queue, is_serial);
     rl_point(&send, starts ? my_thread() : rl_line_of(i->queue), place);
     rl_wait_until(i->comes_at);
+    if (i->comes_at > i->sent_at) my_thread()->clock.slept += i->comes_at - i->sent_at;
     if (kind != GLOBAL) rl_stand_in_line(i->queue, i, is_serial || i->barrier);
     lane *l = starts ? NULL : lane_for(i->queue, is_serial);
     if (!l) l = new_lane(i->queue);
@@ -288,6 +289,7 @@ static void send_in_run(void *argument) { send_now(argument); }
 void rl_send_item_later(uint64_t when, item *i, rl_place place) {
     if (when == FOREVER) return rl_discard_item(i);
     i->comes_at = rl_model_time(when);
+    i->sent_at = lab.run.time;
     if (rl_is_between_runs_here()) {
         i->next = first_delayed;
         first_delayed = i;

@@ -173,6 +173,7 @@ void rl_send_job_later(void *job, void (*work)(void *), uint64_t time, bool is_o
     t->job = job;
     t->work = work;
     t->time = time;
+    t->slept = my_thread()->clock.slept + (time > lab.run.time ? time - lab.run.time : 0);
     continues_with(t, &wake_up, RL_CLOCK, my_thread()->pc);
     t->finished = time == never;
     rl_runtime_did(RL_FALL_ASLEEP, RL_CLOCK, 0);
@@ -197,6 +198,7 @@ static void run_job(void) {
         rl_announced_step(me->thread);
         if (t->kind == RL_ELAPSE) rl_note_store_of_effect(0, t->time);
         if (t->kind == RL_ELAPSE && t->time > lab.run.time) lab.run.time = t->time;
+        if (t->kind == RL_ELAPSE && t->slept > t->clock.slept) t->clock.slept = t->slept;
         t->is_yielding = t->kind == RL_YIELD;
     } else {
         me->is_deaf = true;

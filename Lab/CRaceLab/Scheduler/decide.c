@@ -148,6 +148,20 @@ static rl_thread_set those_who(bool (*can)(const thread *)) {
     return set;
 }
 
+/// The threads whose waits end first, if no thread can go on.
+static rl_thread_set first_to_stop_waiting(void) {
+    const uint64_t same_moment = 1000 * 1000;
+    uint64_t first = UINT64_MAX;
+    const rl_thread_set waiting = those_who(can_stop_waiting);
+    for (int i = 0; i < lab.run.thread_count; i++)
+        if (has(waiting, i) && lab.run.threads[i].deadline < first)
+            first = lab.run.threads[i].deadline;
+    rl_thread_set set = 0;
+    for (int i = 0; i < lab.run.thread_count; i++)
+        if (has(waiting, i) && lab.run.threads[i].deadline - first < same_moment) set |= set_of(i);
+    return set;
+}
+
 static bool is_unfinished(const thread *t) { return !t->finished; }
 
 static bool waits_for_work(const thread *t) {
@@ -179,7 +193,7 @@ static situation look_at_threads(void) {
         could->early = could->enabled & those_who(is_attempt_that_can_be_early);
     } else if (!could->enabled) {
         now.unfinished = those_who(is_unfinished);
-        could->enabled = those_who(can_stop_waiting) | those_who(rl_waits_for_time);
+        could->enabled = first_to_stop_waiting() | those_who(rl_waits_for_time);
         now.time_is_up = now.is_barrier = could->enabled;
     } else if (lab.run.looks_again) {
         now.is_barrier = true;

@@ -135,6 +135,15 @@ static uint32_t point(const rl_operation *o, const void *address, rl_place place
     return rl_announced_step(index);
 }
 
+/// Whether a wait has succeeded although its time was over: what it waited for came only after
+/// others had slept for longer. When waits time out, the earliest one does first, see decide.c.
+static void note_whether_late(thread *t, bool has_succeeded) {
+    const uint64_t latest = t->latest;
+    t->latest = 0;
+    if (latest > 0 && has_succeeded && t->clock.slept > latest && !rl_gives(RL_LIBERTY_TIME_OUTS))
+        lab.summary.late_wait = t->pc;
+}
+
 uint32_t rl_announced_step(int index) {
     thread *t = &lab.run.threads[index];
     rl_record_phase(RL_IN_THREAD, index);
@@ -151,6 +160,7 @@ uint32_t rl_announced_step(int index) {
     if (lab.scenario->keeps_stores && !t->operation->is_atomic) rl_note_other_step(index);
     record->failed = !done || t->timed_out;
     if (t->timed_out) rl_wait_until(t->deadline);
+    note_whether_late(t, !record->failed);
     record->locks_held = t->locks_held;
     t->last_step = (int32_t)step;
     t->unreported = true;
@@ -170,7 +180,10 @@ uint32_t rl_point(const rl_operation *operation, const void *address, rl_place p
 
 uint32_t rl_timed_point(const rl_operation *operation, const void *address, rl_place place,
                         uint64_t deadline) {
-    my_thread()->deadline = deadline;
+    const uint64_t longest = (uint64_t)1 << 60, same_moment = 1000 * 1000;
+    thread *t = my_thread();
+    t->deadline = deadline;
+    t->latest = deadline < longest ? deadline + same_moment : 0;
     return point(operation, address, place, true);
 }
 

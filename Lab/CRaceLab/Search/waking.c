@@ -113,7 +113,9 @@ void rl_wait_until(uint64_t moment) {
 
 void rl_let_pass(uint64_t nanoseconds) {
     lab.run.time += nanoseconds + delay;
-    if (me->thread != NO_THREAD) rl_runtime_did(RL_PASS_TIME, RL_CLOCK, 0);
+    if (me->thread == NO_THREAD) return;
+    my_thread()->clock.slept += nanoseconds;
+    rl_runtime_did(RL_PASS_TIME, RL_CLOCK, 0);
 }
 
 void rl_runtime_did(uint8_t kind, uintptr_t address, uint8_t free_for) {

@@ -41,6 +41,7 @@ _Static_assert(RL_MAX_THREADS <= 8 * sizeof(rl_thread_set), "a bit for each thre
 typedef struct {
     uint32_t at[RL_MAX_THREADS];       // what can be known: every atomic operation passes it on
     uint32_t ordered[RL_MAX_THREADS];  // what happens-before: never more than `at`
+    uint64_t slept;                    // for how long threads have slept one after another
 } vector_clock;
 
 /// The value of an atomic variable.
@@ -203,7 +204,7 @@ struct thread {
     uint32_t starts;  // how many threads it has started
     bool started, finished;
     bool timed, timed_out;          // the wait may time out; it did
-    uint64_t deadline;              // of such a wait
+    uint64_t deadline, latest;      // when such a wait ends, and has ended for sure; 0: unknown
     bool asleep;                    // until a thread signals the condition `asleep_on`
     bool idle;                      // only idle workers are left, and this one ends now
     const rl_operation *operation;  // its next step …
@@ -314,7 +315,7 @@ struct thread {
         IS_RESUMED
     } continuation;               // the last one begun by the program …
     uint32_t continuation_began;  // … at this moment of the task; 0: it is the first one
-    uint64_t time;                // at which it wakes up
+    uint64_t time, slept;         // at which it wakes up, and what `clock.slept` is then
     thread *alarm;                // the task of the runtime that wakes it up when it sleeps …
     thread *sleeper;              // … and of such a task, the one that it wakes up
     uint32_t sleeps;              // how often it has slept after it has read the clock

@@ -191,6 +191,7 @@ static bool follows_a_call(uintptr_t pc) {
 /// Optimized code has no frame pointers, and uses the register for other values. One of them may be
 /// an address in the stack, with anything above it.
 static bool is_return_address(uintptr_t pc) {
+    if (!pc) return false;
     const bool is_code =
         is_in_program(pc) || rl_known_record(&call_sites, pc) || rl_is_global(pc - 1);
     return is_code && follows_a_call(pc);

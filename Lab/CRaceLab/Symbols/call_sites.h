@@ -55,7 +55,7 @@ bool rl_is_sanitized(uintptr_t pc);
 /// Finds the answer to a question about a place, and remembers it.
 typedef enum { RL_IS_ALLOCATING, RL_IS_IN_LAB, RL_IS_HELPER, RL_QUESTION_COUNT } rl_question;
 bool rl_answer(rl_question question, uintptr_t pc, bool (*find)(uintptr_t pc));
-/// What copies.c remembers of a place, 0 at first; valid until the next call.
+/// What copies.c remembers of a place, 0 at first.
 uint8_t *rl_copying_at(uintptr_t pc);
 
 /// The place in the code under test that calls the runtime; `pc` is 0 if it has left the stack.

@@ -114,7 +114,7 @@ typedef struct {
     rl_waiting waiting[RL_MAX_THREADS];
     bool judge_waits;  // every thread finished, and then the code that judges the run waits …
     rl_waiting judge;  // … for this
-    uint32_t accesses[RL_MAX_THREADS];  // each thread's points, fences, releases; what it modifies
+    uint32_t accesses[RL_MAX_THREADS];  // each thread's points, fences, releases, writes
     uint32_t misfit_step;
     int misfit_thread;  // if there are too many threads: the one that starts another
     bool misfit_early;  // the thread was enabled, but not for an early attempt
@@ -215,6 +215,7 @@ typedef struct {
     rl_bound bound;            // the bound that was reached, if any
     const char *outside;       // if `status` is RL_OUTSIDE: what the outside code does …
     uintptr_t outside_pc;      // … and where that started
+    uintptr_t late_wait;       // where a wait has succeeded after its time was over; or 0
     bool starts_again;         // `learn` returned false, or a run has shown more
     bool has_weak_orderings;   // atomic operations that are not sequentially consistent
     bool has_priorities;       // tasks with different priorities

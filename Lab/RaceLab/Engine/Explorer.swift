@@ -138,6 +138,10 @@ final class Explorer {
         let covered = progress.map(Exploration.Covered.init)
         let threads = threads.names(after: named)
         inconclusive = inconclusive ?? inconclusive(after: summary)
+        if inconclusive == nil, tallies.isEmpty, summary.late_wait != 0 {
+            let what = "waits beyond its time limit, which needs timeOutsFireAtAnyTime"
+            inconclusive = rl_run.outside(what, at: summary.late_wait)
+        }
         if inconclusive == nil, !firstCanBeRepeated() {
             inconclusive = LikelyCause(lastPlaces).inconclusive
         }

@@ -101,7 +101,10 @@ extension Explorer {
                     summary = rl_explore(&configuration)
                 }
                 noteOlderChange(summary)
-                if summary.status == RL_OUTSIDE { inconclusive = rl_run.outside(summary) }
+                if summary.status == RL_OUTSIDE {
+                    let what = String(cString: summary.outside)
+                    inconclusive = rl_run.outside(what, at: summary.outside_pc)
+                }
                 return summary
             }
         }

@@ -17,10 +17,8 @@ extension rl_run {
     }
 
     /// The operation that the lab does not control, and its place.
-    static func outside(_ summary: rl_summary) -> Exploration.Inconclusive {
-        let site = Symbols.sites(of: [UInt(summary.outside_pc)])[UInt(summary.outside_pc)]
-        let place = Exploration.Site.name(site)
-        let what = summary.outside.map { String(cString: $0) } ?? ""
+    static func outside(_ what: String, at pc: uintptr_t) -> Exploration.Inconclusive {
+        let place = Exploration.Site.name(Symbols.sites(of: [UInt(pc)])[UInt(pc)])
         return Canaries.Family(rawValue: what) == nil
             ? .uncontrolled(what: what, place: place) : .notObserved(family: what, place: place)
     }

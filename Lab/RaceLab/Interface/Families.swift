@@ -77,13 +77,6 @@ enum Families {
         state.withLock { $0.known }?.first { !$0.isObserved && !$0.usesAreNoticed }
             .map { .notObserved(family: $0.name, place: "") }
     }
-
-    /// For tests.
-    static func forget() {
-        state.withLock { $0 = State() }
-        for family in Canaries.Family.allCases { rl_is_blind_to(family.use, nil) }
-        rl_distrust_counts(false)
-    }
 }
 
 // MARK: - The table
@@ -115,7 +108,7 @@ extension Canaries.Family {
     /// continuation or a stream, and the library may do that for it. Every program retains and
     /// releases. Whether it depends on them, through a `deinit` that makes steps, cannot be told
     /// without observing them.
-    fileprivate var use: rl_family {
+    var use: rl_family {
         switch self {
         case .actors, .continuations, .streams: RL_TASKS
         default: entryPoints

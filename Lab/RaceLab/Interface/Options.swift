@@ -33,7 +33,8 @@ extension Exploration {
         public var maximumSteps = 2_000
         /// Lets a wait with a time-out time out at any moment, and a loop that asks for the time
         /// find that its deadline has passed. Otherwise both happen only when no thread can continue;
-        /// to the loop also when it has slept for that long.
+        /// to the loop also when it has slept for that long. Then a wait that succeeds only after
+        /// others have slept for longer than its time limit has no verdict, unless something fails.
         public var timeOutsFireAtAnyTime = false
         /// Lets a signal wake any thread that waits for it. Otherwise it wakes the one that has
         /// waited longest. A replay needs the same option.

@@ -66,6 +66,14 @@ struct CanaryTests {
     }
 }
 
+extension Families {
+    fileprivate static func forget() {
+        state.withLock { $0 = State() }
+        for family in Canaries.Family.allCases { rl_is_blind_to(family.use, nil) }
+        rl_distrust_counts(false)
+    }
+}
+
 extension Canary {
     /// Whether the program uses the entry points of a family.
     fileprivate func needs(_ other: Family) -> Bool {

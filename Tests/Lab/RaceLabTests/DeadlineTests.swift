@@ -140,7 +140,111 @@
                     }
                     scenario.outcome { seen }
                 },
+                KnownProgram(
+                    "a wait that is longer than another thread's sleep", outcomes: ["true"]
+                ) { scenario in waitsAndSleeps(scenario, limit: 5, sleep: 1) },
+                KnownProgram(
+                    "a wait that is too short for another thread's sleep",
+                    outcomes: ["true", "false"],
+                    options: .with { $0.timeOutsFireAtAnyTime = true }, everyOrder: true
+                ) { scenario in waitsAndSleeps(scenario, limit: 1, sleep: 5) },
+                KnownProgram(
+                    "waits time out in the order of their deadlines", outcomes: ["[1, 5]"],
+                    everyOrder: true
+                ) { scenario in
+                    let ends = Scenario.Log<Int>()
+                    for limit in [5, 1] {
+                        let done = DispatchSemaphore(value: 0)
+                        scenario.thread("\(limit)") {
+                            _ = done.wait(timeout: .now() + .seconds(limit))
+                            ends.append(limit)
+                        }
+                    }
+                    scenario.outcome { "\(ends.entries)" }
+                },
+                KnownProgram(
+                    "a thread that has nothing to do with it sleeps for longer", outcomes: ["true"],
+                    everyOrder: true
+                ) { scenario in
+                    waitsAndSleeps(scenario, limit: 1, sleep: 0, others: [5])
+                },
+                KnownProgram(
+                    "another thread sleeps before it takes the lock", outcomes: ["true", "false"],
+                    everyOrder: true
+                ) { scenario in
+                    let lock = NSLock()
+                    var isInTime = false
+                    scenario.thread("waits") { isInTime = lock.lock(before: Date() + 1) }
+                    scenario.thread("sleeps") {
+                        sleep(5)
+                        if lock.try() { lock.unlock() }
+                    }
+                    scenario.outcome { "\(isInTime)" }
+                },
+                KnownProgram(
+                    "threads sleep at the same time, and the sum is longer", outcomes: ["true"]
+                ) { scenario in
+                    waitsAndSleeps(scenario, limit: 3, sleep: 2, others: [2])
+                },
+                tooShort("semaphore") { scenario in
+                    waitsAndSleeps(scenario, limit: 1, sleep: 5)
+                },
+                tooShort("condition") { scenario in
+                    let (condition, done) = (NSCondition(), Box(Mutex(false)))
+                    scenario.thread("waits") {
+                        let limit = Date() + 1
+                        condition.withLock {
+                            while !done.value.withLock({ $0 }), condition.wait(until: limit) {}
+                        }
+                    }
+                    scenario.thread("sleeps") {
+                        condition.withLock {
+                            sleep(5)
+                            done.value.withLock { $0 = true }
+                            condition.signal()
+                        }
+                    }
+                },
+                tooShort("group, and for work that comes later") { scenario in
+                    let (group, queue) = (DispatchGroup(), DispatchQueue(label: "later"))
+                    scenario.thread("waits") {
+                        group.enter()
+                        queue.asyncAfter(deadline: .now() + 5) { group.leave() }
+                        _ = group.wait(timeout: .now() + 1)
+                    }
+                },
             ]
+
+        /// By default the lab does not explore that it times out before the other thread goes on.
+        private static func tooShort(
+            _ name: String, _ describe: @escaping @Sendable (Scenario) -> Void
+        ) -> KnownProgram {
+            KnownProgram(
+                "a wait that is too short, for a \(name)", noVerdict: "timeOutsFireAtAnyTime",
+                describe)
+        }
+
+        private static func waitsAndSleeps(
+            _ scenario: Scenario, limit: Int, sleep length: UInt32, others: [UInt32] = []
+        ) {
+            let (log, names) = (Scenario.Log<UInt32>(), ["another", "a third"])
+            for (name, length) in zip(names, others) {
+                scenario.thread(name) {
+                    sleep(length)
+                    log.append(length)
+                }
+            }
+            let done = DispatchSemaphore(value: 0)
+            var isInTime = false
+            scenario.thread("waits") {
+                isInTime = done.wait(timeout: .now() + .seconds(limit)) == .success
+            }
+            scenario.thread("sleeps") {
+                sleep(length)
+                done.signal()
+            }
+            scenario.outcome { "\(isInTime)" }
+        }
 
         /// A wait whose time is over does not wait: the other thread may store later.
         private static func past(

@@ -350,6 +350,17 @@ struct TaskTests {
             }
         },
         KnownProgram(
+            "an isolated `deinit`, which may run later", noVerdict: "isolated deinit"
+        ) { scenario in
+            let bench = Bench()
+            scenario.task("releases") {
+                bench.actor = Ending()
+                let task = Task { [actor = bench.actor!] in await actor.act() }
+                bench.actor = nil
+                await task.value
+            }
+        },
+        KnownProgram(
             "a task that only some interleavings start is named as one", .dataRace,
             threads: ["first", "second", "task 3"]
         ) { scenario in
@@ -436,4 +447,13 @@ struct TaskTests {
     static func start(_ notebook: Notebook) async {
         Task(priority: .low) { @Actors in change(notebook) }
     }
+}
+
+private actor Ending {
+    func act() {}
+    isolated deinit {}
+}
+
+private final class Bench: @unchecked Sendable {
+    var actor: Ending?
 }
