@@ -6,31 +6,22 @@ public struct Exercise: Sendable {
     public let title: String
     /// The chapter of the Tutorial that leads to it; `nil`: Appendix D.
     public let chapter: Int?
+    /// The files in `Adapters` that connect an answer to the requirements.
+    let adapters: [String]
     /// The hints, from vague to specific. None of them gives the answer away.
     public let hints: [String]
     /// Shown when the exercise is solved: what other correct answers look like.
     public let afterword: String
-    /// What an answer has to satisfy, the simplest first. The first unmet requirement is reported.
-    public let requirements: [Requirement]
     /// What its answers may not use, in addition to ``Forbidden/anywhere``: the finished operator,
     /// for example.
-    let forbidden: [Forbidden]
-    /// The files in `Adapters` that connect an answer to the requirements.
-    let adapters: [String]
+    var forbidden: [Forbidden] = []
+    /// What an answer has to satisfy, the simplest first. The first unmet requirement is reported.
+    public let requirements: [Requirement]
+}
 
-    init(
-        _ number: Int, _ title: String, chapter: Int?, adapter adapters: String..., hints: [String],
-        afterword: String, forbidden: [Forbidden] = [], requirements: [Requirement]
-    ) {
-        self.number = number
-        self.title = title
-        self.chapter = chapter
-        self.adapters = adapters
-        self.hints = hints
-        self.afterword = afterword
-        self.forbidden = forbidden
-        self.requirements = requirements
-    }
+extension Exercise {
+    /// Of an answer that is a promise class, and whose `then` does not flatten.
+    static let mapping = ["Promise", "ThePromise", "Handle", "Mapping"]
 
     /// All exercises, in the order of the course.
     public static let all: [Exercise] = [

@@ -19,7 +19,7 @@ public struct Grade: Sendable, Equatable, Codable {
     public let exercise: Int
     /// The variant that the answer names, if the exercise has several.
     public internal(set) var variant: Int?
-    public let result: Result
+    public internal(set) var result: Result
     /// The requirements that are met, in order, with the number and the coverage of the explored
     /// interleavings.
     public let met: [Met]
@@ -52,20 +52,19 @@ public struct Grade: Sendable, Equatable, Codable {
     /// Adds the variant, and a better question if the class is unchanged.
     fileprivate func of(_ variant: Int?, of exercise: Exercise, _ file: URL) -> Grade {
         guard let variant else { return self }
+        var grade = self
+        grade.variant = variant
         let classes = [try? SourceText(of: file), SourceText(exercise.stub(variant: variant))].map {
             $0?.essence.drop { $0 != "class" }
         }
-        var failure: Failure?
-        if case .failed(let known) = result { failure = known }
-        if unmet != exercise.requirements[0].id, classes[0] == classes[1] {
-            failure?.question =
+        if case .failed(var failure) = result, unmet != exercise.requirements[0].id,
+            classes[0] == classes[1]
+        {
+            failure.question =
                 "Your report is correct, and the class is unchanged. Which two critical "
                 + "sections of it have to become one?"
+            grade.result = .failed(failure)
         }
-        var grade = Grade(
-            exercise, failure.map { .failed($0) } ?? result, met: met, unmet: unmet,
-            printed: printed)
-        grade.variant = variant
         return grade
     }
 

@@ -40,13 +40,11 @@ struct Independence {
         let exploration = explore(options: options, describe)
         if let inconclusive = exploration.inconclusive { return .fails(Failure(inconclusive)) }
         if let finding = exploration.findings.first {
-            var failure = Failure(
-                reason: finding.word,
-                detail: "the two threads should share nothing, but: \(finding.sentence)")
-            if let trace = try? exploration.replay(finding.schedule) {
-                failure = Failure(reason: failure.reason, detail: failure.detail, showing: trace)
-            }
-            return .fails(failure)
+            return .fails(
+                Failure(
+                    reason: finding.word,
+                    detail: "the two threads should share nothing, but: \(finding.sentence)",
+                    showing: try? exploration.replay(finding.schedule)))
         }
         if exploration.threads.count > 2, let inTurn {
             return verdict(inTurn) { $0.kind == .note }
@@ -153,13 +151,11 @@ struct Independence {
 
     private func failure(_ trace: Exploration.Trace?, after stop: Int) -> Failure {
         let place = trace.map { placeOfWaiting($0, after: stop) } ?? ""
-        var failure = Failure(
+        return Failure(
             reason: "over-synchronized",
             detail:
-                "'first' waits\(place) until 'second' continues, although the two share nothing")
-        failure.schedule = trace?.scheduleText
-        failure.table = trace?.shortReport
-        return failure
+                "'first' waits\(place) until 'second' continues, although the two share nothing",
+            showing: trace)
     }
 
     /// The line at which the first thread continues after it has waited.

@@ -53,9 +53,7 @@ public struct Ledger {
 
     public func state(of exercise: Exercise) -> State {
         if workbook.isUntouched(exercise) { return .untouched }
-        let entry = self[exercise]
-        let isGraded = entry.graded == workbook.fingerprint(exercise)
-        return isGraded && entry.isPassed ? .solved : .inProgress
+        return isGraded(exercise) && self[exercise].isPassed ? .solved : .inProgress
     }
 
     /// Whether the current answer has been graded.

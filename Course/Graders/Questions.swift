@@ -5,16 +5,14 @@ extension Requirement {
         if let question = failure.question { return question }
         // Without a table, no line is known at which it has crashed.
         if failure.reason == "crash", failure.table == nil, !hasPrograms { return question }
-        if Requirement.questions.keys.contains(failure.reason) {
-            return Requirement.questions[failure.reason] ?? nil
-        }
+        if let known = Requirement.questions[failure.reason] { return known }
         let isTooSoon = failure.detail.hasPrefix(Fault.tooSoon)
         let other = Requirement.otherQuestions[isTooSoon ? Fault.tooSoon : failure.reason]
-        if hasPrograms, asksAboutOrder, failure.reason == "out of order" { return question }
+        // This one asks about the order itself.
+        if id.withoutProgram == "E08.1", failure.reason == "out of order" { return question }
         let isMarked = failure.table?.remarks("every continuation fails from here") ?? false
-        if hasPrograms, failure.reason == Fault.underALock.reason { return other ?? question }
         if hasPrograms {
-            return isMarked
+            return isMarked && failure.reason != Fault.underALock.reason
                 ? "At the marked step, what does the one thread assume that another one has made "
                     + "untrue?" : other ?? question
         }
@@ -22,8 +20,6 @@ extension Requirement {
         let isOther = ["out of order", "too early", "wrong error"].contains(failure.reason)
         return isOther ? other : question
     }
-
-    private var asksAboutOrder: Bool { id.withoutProgram == "E08.1" }
 
     /// For failures that are possible in any scenario. There is no question if the grader or the
     /// system has ended the process.

@@ -119,7 +119,10 @@ extension Requirement {
             let answer = answer as! Answer
             var options = Exploration.Options()
             options.maximumInterleavings = interleavings
-            return .scenario(options) { describe($0, answer) }
+            return .scenario(options) {
+                describe($0, answer)
+                $0.forbidCallsUnderLocks()
+            }
         }
     }
 

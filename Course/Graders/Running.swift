@@ -57,10 +57,7 @@ extension Requirement {
         switch body(answer) {
         case .unwatched(let run, let stack): return verdictUnwatched(run, stack)
         case .scenario(var options, let describe):
-            let verdict = explored(&options, isolated: isolated) {
-                describe($0)
-                $0.forbidCallsUnderLocks()
-            }
+            let verdict = explored(&options, isolated: isolated, describe)
             guard triesWeakerOrderings, case .holds(let explored, let coverage, _, _) = verdict
             else { return verdict }
             let weaker = WeakerOrderings(options: options) {
@@ -110,14 +107,7 @@ extension Requirement {
     /// The scenario of a requirement that has one.
     func scenario(of body: Body) -> (options: Exploration.Options, describe: (Scenario) -> Void)? {
         switch body {
-        case .scenario(let options, let describe):
-            (
-                options,
-                {
-                    describe($0)
-                    $0.forbidCallsUnderLocks()
-                }
-            )
+        case .scenario(let options, let describe): (options, describe)
         case .scheduled(let scheduled): (scheduled.options, scheduled.scenario)
         case .programs(let programs):
             (Requirement.optionsOfPrograms, { programs.add(program ?? 0, to: $0) })
@@ -255,9 +245,10 @@ extension Failure {
         return failure
     }
 
-    init(reason: String, detail: String, showing trace: Exploration.Trace) {
+    init(reason: String, detail: String, showing trace: Exploration.Trace?) {
         self.init(
-            reason: reason, detail: detail, table: trace.shortReport, schedule: trace.scheduleText)
+            reason: reason, detail: detail, table: trace?.shortReport,
+            schedule: trace?.scheduleText)
     }
 
     /// `nil` if nothing failed.

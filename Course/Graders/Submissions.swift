@@ -253,7 +253,7 @@ extension Grade {
                 lines += [
                     "",
                     "To replay it, with this answer in your workbook: `promise-lab grade "
-                        + "\(number) --replay \(requirement.id) --schedule "
+                        + "\(exercise.number) --replay \(requirement.id) --schedule "
                         + "\(schedule.quotedForShell)`",
                 ]
             }
@@ -269,6 +269,4 @@ extension Grade {
         }
         return lines.joined(separator: "\n") + "\n\n"
     }
-
-    private var number: Int { exercise }
 }

@@ -3,7 +3,7 @@ import SharedSuite
 
 extension Exercise {
     static let again = Exercise(
-        10, "Again", chapter: 8, adapter: "Retry", "MainQueue",
+        number: 10, title: "Again", chapter: 8, adapters: ["Retry", "MainQueue"],
         hints: [
             "Two functions are enough: one that starts attempt n, and one that receives the "
                 + "outcome of attempt n and decides what comes next. What does each of them need "

@@ -1,6 +1,6 @@
 extension Exercise {
     static let allOfThem = Exercise(
-        8, "All of them", chapter: 8, adapter: "All", "MainQueue",
+        number: 8, title: "All of them", chapter: 8, adapters: ["All", "MainQueue"],
         hints: [
             "Settling the aggregate twice is harmless: a promise settles once, and `settle` "
                 + "ignores a second call. So an error can be passed on without a check, and one "

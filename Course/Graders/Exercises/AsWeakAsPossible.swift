@@ -2,7 +2,7 @@ import RaceLab
 
 extension Exercise {
     static let asWeakAsPossible = Exercise(
-        14, "As weak as possible", chapter: nil, adapter: "SequenceLock",
+        number: 14, title: "As weak as possible", chapter: nil, adapters: ["SequenceLock"],
         hints: [
             "In the table, the reader has already seen something new when it reads the old value. "
                 + "Which load has read the new value, and which store wrote it?",

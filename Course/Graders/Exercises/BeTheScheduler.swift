@@ -3,7 +3,7 @@ import SharedSuite
 
 extension Exercise {
     static let beTheScheduler = Exercise(
-        1, "Be the scheduler", chapter: 4, adapter: "Schedules",
+        number: 1, title: "Be the scheduler", chapter: 4, adapters: ["Schedules"],
         hints: [
             "Each thread first reads, and then acts on what it has read. The other thread "
                 + "has to run between these two steps.",

@@ -1,7 +1,6 @@
 extension Exercise {
     static let doNotCallOut = Exercise(
-        6, "Do not call out under the lock", chapter: 5, adapter: "Promise", "ThePromise", "Handle",
-        "Mapping",
+        number: 6, title: "Do not call out under the lock", chapter: 5, adapters: mapping,
         hints: [
             "Underline each place at which code runs that you have not written. There are "
                 + "two kinds: functions that are called, and a `deinit` that runs because an "

@@ -3,7 +3,8 @@ import SharedSuite
 
 extension Exercise {
     static let findTheBug = Exercise(
-        12, "Find the bug", chapter: 11, adapter: "Promise", "BugHunt", "Handle", "Mapping",
+        number: 12, title: "Find the bug", chapter: 11,
+        adapters: ["Promise", "BugHunt", "Handle", "Mapping"],
         hints: [
             "Draw a line around each critical section. Between two of them, any other "
                 + "thread may run.",

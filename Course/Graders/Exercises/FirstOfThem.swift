@@ -2,7 +2,7 @@ import PromiseOperators
 
 extension Exercise {
     static let firstOfThem = Exercise(
-        9, "The first of them", chapter: 8, adapter: "Race", "MainQueue",
+        number: 9, title: "The first of them", chapter: 8, adapters: ["Race", "MainQueue"],
         hints: [
             "You do not have to find out which promise is first: all of them may try to "
                 + "settle the same promise, and the first call counts. `settle` is made for "

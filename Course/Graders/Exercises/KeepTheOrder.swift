@@ -1,7 +1,6 @@
 extension Exercise {
     static let keepTheOrder = Exercise(
-        7, "Keep the order across a settle", chapter: 5, adapter: "Promise", "ThePromise", "Handle",
-        "Mapping",
+        number: 7, title: "Keep the order across a settle", chapter: 5, adapters: mapping,
         hints: [
             "The life of this promise has more than two phases. In which of them may a new "
                 + "handler not be called at once, although the outcome is known?",

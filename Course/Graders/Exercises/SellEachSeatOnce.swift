@@ -4,7 +4,8 @@ import SharedSuite
 
 extension Exercise {
     static let sellEachSeatOnce = Exercise(
-        13, "Sell each seat once", chapter: 10, adapter: "BoxOffice", "TheBoxOffice",
+        number: 13, title: "Sell each seat once", chapter: 10,
+        adapters: ["BoxOffice", "TheBoxOffice"],
         hints: [
             "`sell` checks, waits, and acts. An actor runs one of its functions at a time, but at "
                 + "an `await` it may run another one. What may have changed when `sell` continues?",

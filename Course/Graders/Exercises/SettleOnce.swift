@@ -1,6 +1,6 @@
 extension Exercise {
     static let settleOnce = Exercise(
-        3, "Settle once", chapter: 3, adapter: "Promise", "ThePromise", "Handle", "Mapping",
+        number: 3, title: "Settle once", chapter: 3, adapters: mapping,
         hints: [
             "Both `resolve` and `reject` call one function. What must that function check "
                 + "before it does anything?",

@@ -2,7 +2,7 @@ import RaceLab
 
 extension Exercise {
     static let toldToStop = Exercise(
-        11, "Told to stop", chapter: 8, adapter: "Cancellation",
+        number: 11, title: "Told to stop", chapter: 8, adapters: ["Cancellation"],
         hints: [
             "Registering is like `then`, cancelling is like `resolve`: you know this race, "
                 + "and its solution. What is read, and what is changed because of it?",

@@ -48,7 +48,7 @@ struct CancellationModel: SequentialModel {
         switch operation {
         case .observe(let number, let inside):
             next.observers[number] = Observer(inside: inside)
-            return [Following(next, next: isCancelled ? [.call(number)] : [])]
+            return [Following(model: next, next: isCancelled ? [.call(number)] : [])]
         case .withdraw(let number):
             next.observers[number]?.isWithdrawn = true
         case .cancel:
@@ -56,21 +56,21 @@ struct CancellationModel: SequentialModel {
             next.isCancelled = true
             let called = observers.filter { !$0.value.isWithdrawn }.keys.sorted()
             return Settling.orders(ofAll: called.count)
-                .map { order in Following(next, next: order.map { .call(called[$0]) }) }
+                .map { order in Following(model: next, next: order.map { .call(called[$0]) }) }
         case .read(let number):
             next.events[number].append(isCancelled ? 1 : 0)
         case .call(let number):
             next.events[number].append(1)
-            let isCalled = Following(next, next: observers[number]!.inside)
+            let isCalled = Following(model: next, next: observers[number]!.inside)
             // One that is withdrawn meanwhile need not be called.
-            return observers[number]!.isWithdrawn ? [isCalled, Following(self)] : [isCalled]
+            return observers[number]!.isWithdrawn ? [isCalled, Following(model: self)] : [isCalled]
         case .releaseSource, .release: next.hasSource = false
         case .signal(let semaphore): next.signals[semaphore, default: 0] += 1
         case .wait(let semaphore):
             guard let count = signals[semaphore], count > 0 else { return [] }
             next.signals[semaphore] = count - 1
         }
-        return [Following(next)]
+        return [Following(model: next)]
     }
 
     static func fault(

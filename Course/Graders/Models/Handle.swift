@@ -28,10 +28,6 @@ open class Handle<Value> {
 /// Does not keep its object alive.
 struct Weak {
     weak var object: AnyObject?
-
-    init(_ object: AnyObject) {
-        self.object = object
-    }
 }
 
 /// A promise, and the functions that settle it.

@@ -116,7 +116,7 @@ struct OperatorModel: SequentialModel {
             next.calls[call].alarm = now + delay
             // Without a delay, the clock need not be used.
             if delay <= .zero {
-                return [Following(next), Following(self, next: [.alarm(call)])]
+                return [Following(model: next), Following(model: self, next: [.alarm(call)])]
             }
         case .alarm(let call):
             if case .retry = calls[call].call {
@@ -148,7 +148,7 @@ struct OperatorModel: SequentialModel {
                 next.now = max(now, end)
             }
         }
-        return [Following(next, next: following)]
+        return [Following(model: next, next: following)]
     }
 
     private func first(of call: Call) -> [Operation] {

@@ -181,8 +181,8 @@ final class OperatorSubject<Value: Sendable>: Subject {
         let over = promises.indices.filter { !isLoser($0) }
         let outcomes = calls.filter { !$0.isPending || over.count == promises.count }
         let freed =
-            outcomes.compactMap(\.promise).map { (Weak($0), "the outcome") }
-            + over.map { (Weak(promises[$0].promise), "a promise of the race") }
+            outcomes.compactMap(\.promise).map { (Weak(object: $0), "the outcome") }
+            + over.map { (Weak(object: promises[$0].promise), "a promise of the race") }
         promises = promises.indices.filter(isLoser).map { promises[$0] }
         calls = []
         return freed.first { $0.0.object != nil }.map {

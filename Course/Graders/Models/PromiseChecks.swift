@@ -222,7 +222,7 @@ struct PromiseChecks: Sendable {
             scenario.thread(["A", "B", "C"][thread]) { run.run(thread) }
         }
         for title in known.titles(of: run.root) {
-            scenario.state(title) { run.fields.first { $0.title == title }?.value ?? "" }
+            scenario.state(title) { run.root?.fields.first { $0.title == title }?.value ?? "" }
         }
         scenario.check {
             var seen = PromiseModel.Seen(received: received.map(\.entries))

@@ -19,7 +19,7 @@ struct Conversion<Value>: Sendable {
 
     func code(of error: any Error) -> Int {
         if let error = error as? Coded { return error.code }
-        if let error = error as? CodedObject { return error.code }
+        if let error = error as? Probed { return error.code }
         if let foreign, type(of: error) == type(of: foreign.error) { return foreign.number }
         return "\(error)" == "returnedItself"
             ? PromiseProgram.returnedItself : PromiseProgram.unknownError
@@ -32,28 +32,8 @@ struct Coded: Error, CustomStringConvertible {
     var description: String { "error \(-code)" }
 }
 
-/// An error of a probe; see ``Probe``.
-private final class CodedObject: LocalizedError, CustomStringConvertible, @unchecked Sendable {
-    let code: Int
-    let probe: Probe
-
-    init(_ code: Int, _ probe: Probe) {
-        self.code = code
-        self.probe = probe
-    }
-
-    var description: String {
-        probe.look()
-        return "error \(-code)"
-    }
-
-    var errorDescription: String? { description }
-
-    deinit { probe.look() }
-}
-
-/// A value of a probe.
-final class CodedValue: @unchecked Sendable {
+/// A value or an error of a program; see ``Probe``.
+final class Probed: LocalizedError, CustomStringConvertible, @unchecked Sendable {
     let code: Int
     fileprivate let probe: Probe
 
@@ -62,11 +42,18 @@ final class CodedValue: @unchecked Sendable {
         self.probe = probe
     }
 
+    var description: String {
+        probe.look()
+        return code < 0 ? "error \(-code)" : "\(code)"
+    }
+
+    var errorDescription: String? { description }
+
     deinit { probe.look() }
 }
 
-extension CodedValue: Hashable, CustomStringConvertible {
-    static func == (left: CodedValue, right: CodedValue) -> Bool {
+extension Probed: Hashable {
+    static func == (left: Probed, right: Probed) -> Bool {
         left.probe.look()
         return left.code == right.code
     }
@@ -74,11 +61,6 @@ extension CodedValue: Hashable, CustomStringConvertible {
     func hash(into hasher: inout Hasher) {
         probe.look()
         hasher.combine(code)
-    }
-
-    var description: String {
-        probe.look()
-        return "\(code)"
     }
 }
 
@@ -171,7 +153,6 @@ final class PromiseRun<Value> {
         calls = program.handlers.map { _ in 0 }
     }
 
-    var fields: [(title: String, value: String)] { root?.fields ?? [] }
     var root: Handle<Value>? { promises[0] }
     /// The result of the first promise; `nil` if the program has dropped it.
     var final: PromiseProgram.Outcome?? { root.map { outcome(of: $0) } }
@@ -284,10 +265,8 @@ final class PromiseRun<Value> {
     }
 
     private func dropPromises() {
-        for promise in promises.indices { drop(promise) }
+        for promise in promises.indices { set(promise, nil) }
     }
-
-    private func drop(_ promise: Int) { set(promise, nil) }
 
     /// The end of the one before may call a handler, which may read the list.
     private func set(_ promise: Int, _ link: Handle<Value>?) {
@@ -299,9 +278,9 @@ final class PromiseRun<Value> {
     /// - Returns: whether one is kept alive, or what its handlers have captured, although none that
     ///   is left leads to it.
     func keepsAlive() -> Bool {
-        let objects = promises.map { $0.map { Weak($0.object) } }
+        let objects = promises.map { $0.map { Weak(object: $0.object) } }
         return objects.indices.contains { promise in
-            drop(promise)
+            set(promise, nil)
             if promise < program.roots {
                 functions[promise] = ({ _ in }, { _ in })
                 // A promise of texts stands for the second one.
@@ -324,8 +303,8 @@ final class PromiseRun<Value> {
         functions = []
         texts = nil
         return promises.indices.reversed().contains { promise in
-            let object = promises[promise].map { Weak($0.object) }
-            drop(promise)
+            let object = promises[promise].map { Weak(object: $0.object) }
+            set(promise, nil)
             return object?.object != nil
         }
     }
@@ -408,30 +387,23 @@ final class Probe: @unchecked Sendable {
     }
 }
 
-extension Conversion where Value == CodedValue {
-    static func objects(_ probe: Probe) -> Conversion {
-        Conversion(
-            make: { CodedValue($0, probe) }, number: { $0.code },
-            makeError: { CodedObject($0, probe) })
+extension Conversion {
+    static func objects(_ probe: Probe) -> Conversion<Probed> {
+        Conversion<Probed>(
+            make: { Probed($0, probe) }, number: { $0.code }, makeError: { Probed($0, probe) })
     }
-}
 
-extension Conversion where Value == Int {
-    static var numbers: Conversion { Conversion(make: { $0 }, number: { $0 }) }
-}
+    static var numbers: Conversion<Int> { Conversion<Int>(make: { $0 }, number: { $0 }) }
 
-extension Conversion where Value == String {
-    static var texts: Conversion {
-        Conversion(
+    static var texts: Conversion<String> {
+        Conversion<String>(
             values: "`String`, and handler a throws a `CancellationError`",
             make: { "\($0)" }, number: { Int($0) ?? -97 },
             foreign: (PromiseProgram.thrown(by: 1), CancellationError()))
     }
-}
 
-extension Conversion where Value == Coded {
-    static var errors: Conversion {
-        Conversion(
+    static var errors: Conversion<Coded> {
+        Conversion<Coded>(
             values: "an `Error`, and handler a throws a `DecodingError`",
             make: { Coded(code: $0) }, number: { $0.code },
             foreign: (
@@ -439,28 +411,22 @@ extension Conversion where Value == Coded {
                 DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "no number"))
             ))
     }
-}
 
-extension Conversion where Value == Int? {
     /// The number 1 is converted to `nil`.
-    static var optionals: Conversion {
-        Conversion(
+    static var optionals: Conversion<Int?> {
+        Conversion<Int?>(
             values: "`Int?`, and error 1 is a `CancellationError`",
             make: { $0 == 1 ? nil : $0 }, number: { $0 ?? 1 }, foreign: (-1, CancellationError()))
     }
-}
 
-extension Conversion where Value == Void {
-    static var nothing: Conversion {
-        Conversion(
+    static var nothing: Conversion<Void> {
+        Conversion<Void>(
             values: "`Void`, and handler a throws a `LocalizedError`", make: { _ in },
             number: { _ in 1 }, foreign: (PromiseProgram.thrown(by: 1), Localized()))
     }
-}
 
-extension Conversion where Value == [Double] {
-    static var arrays: Conversion {
-        Conversion(
+    static var arrays: Conversion<[Double]> {
+        Conversion<[Double]>(
             values: "`[Double]`, and error 1 is a `POSIXError`",
             make: { [0.5, Double($0)] }, number: { $0.count == 2 ? Int($0[1]) : -97 },
             foreign: (-1, POSIXError(.EINTR)))

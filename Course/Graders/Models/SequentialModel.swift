@@ -27,12 +27,7 @@ protocol SequentialModel: Hashable {
 
 struct Following<Model: SequentialModel> {
     var model: Model
-    var next: [Model.Operation]
-
-    init(_ model: Model, next: [Model.Operation] = []) {
-        self.model = model
-        self.next = next
-    }
+    var next: [Model.Operation] = []
 }
 
 /// Runs the operations of a program on an answer.

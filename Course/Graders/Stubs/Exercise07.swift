@@ -7,8 +7,8 @@
 //
 // Make the promise call its handlers one at a time, in the order of registration. This applies to
 // all handlers that are registered before the promise settles, or while such handlers are being
-// called. A handler that is registered later is called inside `then` or `error`, as now; one that
-// such a handler registers may also be called after it. The interface stays as it is:
+// called, at any depth. A handler that is registered later is called inside `then` or `error`, as
+// now; one that it registers may also be called after it. The interface stays as it is:
 // `init(block:)`, `then`, `error`, `result`. The class stays `public final`: the grader needs that.
 //
 // Two things to watch. No lock may be held while a handler runs or is freed, and no thread may wait

@@ -4,30 +4,25 @@ import RaceLabTesting
 import SharedSuite
 import Testing
 
+/// A folder of submissions for exercise 5.
+extension TemporaryFolder {
+    func add(_ student: String, _ source: String, in place: String = ".") throws {
+        try write(source, to: "\(student)/\(place)/Exercise05.swift")
+    }
+
+    func link(_ student: String, to target: String, as name: String) throws {
+        let link = url.appending(path: student).appending(path: name)
+        try FileManager.default.createDirectory(
+            at: link.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try? FileManager.default.removeItem(at: link)
+        try FileManager.default.createSymbolicLink(
+            at: link, withDestinationURL: url.appending(path: target))
+    }
+}
+
 /// A class of students. A hostile submission affects no other student.
 @Suite("A class is graded", .needsTheLabElsewhere)
 struct ClassTests {
-    /// Submissions for exercise 5.
-    struct Submitted {
-        let temporary: TemporaryFolder
-        var folder: URL { temporary.url }
-
-        init() throws { temporary = try TemporaryFolder() }
-
-        func add(_ student: String, _ source: String, in place: String = ".") throws {
-            try temporary.write(source, to: "\(student)/\(place)/Exercise05.swift")
-        }
-
-        func link(_ student: String, to target: String, as name: String) throws {
-            let link = folder.appending(path: student).appending(path: name)
-            try FileManager.default.createDirectory(
-                at: link.deletingLastPathComponent(), withIntermediateDirectories: true)
-            try? FileManager.default.removeItem(at: link)
-            try FileManager.default.createSymbolicLink(
-                at: link, withDestinationURL: folder.appending(path: target))
-        }
-    }
-
     /// The reference answer, with a statement added at the beginning of `settle`.
     func answer(_ mischief: String = "") throws -> String {
         let head = "    private func settle(_ outcome: Outcome) {\n"
@@ -35,15 +30,15 @@ struct ClassTests {
             .replacing(head, by: "\(head)        \(mischief)\n")
     }
 
-    private func grade(_ submitted: Submitted, _ more: String...) throws -> Commands.Result {
-        let folder = submitted.folder.path
+    private func grade(_ submitted: TemporaryFolder, _ more: String...) throws -> Commands.Result {
+        let folder = submitted.url.path
         return try Commands.promiseLab(
             ["grade", "--submissions", folder, "--output", "\(folder)/grades.csv"] + more)
     }
 
-    func rows(_ submitted: Submitted) throws -> [String: String] {
+    func rows(_ submitted: TemporaryFolder) throws -> [String: String] {
         let sheet = try String(
-            contentsOf: submitted.folder.appending(path: "grades.csv"), encoding: .utf8)
+            contentsOf: submitted.url.appending(path: "grades.csv"), encoding: .utf8)
         let rows = sheet.components(separatedBy: "\r\n").filter { !$0.isEmpty }
             .map { $0.components(separatedBy: ",") }
         let column = try #require(rows.first?.firstIndex(of: "5 Lock it"))
@@ -77,7 +72,7 @@ struct ClassTests {
 
     @Test("an answer is graded again only if it has changed, or with `--afresh`")
     func resuming() throws {
-        let submitted = try Submitted()
+        let submitted = try TemporaryFolder()
         try submitted.add("anna", try answer())
         try submitted.add("bert", try answer("guard handlers.count < 9 else { return }"))
         // What was not attempted does not count.
@@ -91,15 +86,15 @@ struct ClassTests {
 
     @Test("unusual names, stray files, and an incomplete line in the journal are accepted")
     func names() throws {
-        let submitted = try Submitted()
-        let folder = submitted.folder
+        let submitted = try TemporaryFolder()
+        let folder = submitted.url
         let names = ["=1+1", "Müller, Jörg", "O\"Neil d'Arc"]
         let stub = try String(contentsOf: Exercise(number: 5)!.stub, encoding: .utf8)
         for name in names { try submitted.add(name, stub) }
-        try submitted.temporary.write("stray", to: "Exercise05.swift")
+        try submitted.write("stray", to: "Exercise05.swift")
         let reports = folder.appending(path: "reports")
         _ = try grade(submitted, "--reports", reports.path)
-        try submitted.temporary.write(stub, to: "=1+1/exercise5.swift")
+        try submitted.write(stub, to: "=1+1/exercise5.swift")
         let result = try grade(submitted, "--reports", reports.path)
         #expect(result.output.contains("0 answers graded"), "\(result.errors)")
         let complaint = result.errors.split(separator: "\n").joined(separator: " ")
@@ -128,27 +123,27 @@ struct ClassTests {
 
     @Test("answers are found in folders of a student, and what is not graded is listed")
     func folders() throws {
-        let submitted = try Submitted()
+        let submitted = try TemporaryFolder()
         let exercise = try #require(Exercise(number: 5))
         let stub = try String(contentsOf: exercise.stub, encoding: .utf8)
         let answer = try answer()
         try submitted.add("anna", answer, in: "week 3")
         try submitted.add("bert", answer, in: "course/Exercises/Workbook")
         try submitted.add("bert", stub + "let other = 1", in: "course/Course/Graders/Stubs")
-        try submitted.temporary.write("", to: "bert/course/Package.swift")
+        try submitted.write("", to: "bert/course/Package.swift")
         try submitted.add("cleo", stub, in: "Exercises/Workbook")
         try submitted.add("cleo", answer)
         try submitted.add("dora", answer, in: "Workbook")
         try submitted.add("dora", answer, in: "old/copy")
-        try submitted.temporary.write("", to: "dora/old/exercise6.swift")
-        let submissions = try Submissions(submitted.folder)
+        try submitted.write("", to: "dora/old/exercise6.swift")
+        let submissions = try Submissions(submitted.url)
         let places = [
             "anna": "anna/week 3", "bert": "bert/course/Exercises/Workbook", "cleo": "cleo",
             "dora": "dora/Workbook",
         ]
         for (student, place) in places {
             let workbook = submissions.workbook(of: student, for: exercise)
-            #expect(workbook.folder.path == submitted.folder.appending(path: place).path)
+            #expect(workbook.folder.path == submitted.url.appending(path: place).path)
             #expect(
                 submissions.strangers(of: student)
                     == (student == "dora" ? ["old/exercise6.swift"] : []))
@@ -164,7 +159,7 @@ struct ClassTests {
 
     @Test("a link to another student's answer, or to their folder, is not accepted")
     func links() throws {
-        let submitted = try Submitted()
+        let submitted = try TemporaryFolder()
         let answer = try answer()
         try submitted.add("anna", answer, in: "week 3")
         try submitted.link("bert", to: "anna/week 3", as: "Workbook")
@@ -176,7 +171,7 @@ struct ClassTests {
         let link = "not accepted: it is a link to a file outside of the student's folder"
         let expected = ["anna": "passed", "bert": link, "cleo": link, "dora": "passed"]
         #expect(try rows(submitted) == expected)
-        try FileManager.default.removeItem(at: submitted.folder.appending(path: "cleo"))
+        try FileManager.default.removeItem(at: submitted.url.appending(path: "cleo"))
         try submitted.add("cleo", answer, in: "own")
         _ = try grade(submitted)
         #expect(try rows(submitted)["cleo"] == "passed")
@@ -184,16 +179,16 @@ struct ClassTests {
 
     @Test("the schedule in the sheet reproduces the interleaving, and the report shows it")
     func replaying() throws {
-        let submitted = try Submitted()
+        let submitted = try TemporaryFolder()
         try submitted.add("anna", try AnswerFile.named("05/CheckOutsideTheLock.swift").source)
-        let reports = submitted.folder.appending(path: "reports")
+        let reports = submitted.url.appending(path: "reports")
         _ = try grade(submitted, "--reports", reports.path)
         let cell = try #require(try rows(submitted)["anna"])
         let parts = cell.components(separatedBy: ": ")
         let id = try #require(parts.first?.split(separator: " ").first.map(String.init))
         #expect(id.hasPrefix("E05.4/") && parts.first == "\(id) lost")
         let schedule = try #require(parts.last)
-        let file = submitted.folder.appending(path: "anna/Exercise05.swift").path
+        let file = submitted.url.appending(path: "anna/Exercise05.swift").path
         let replayed = try Commands.promiseLab(
             ["grade", "5", "--file", file, "--replay", id, "--schedule", schedule])
         #expect(replayed.status == 0)
@@ -203,6 +198,6 @@ struct ClassTests {
         #expect(report.contains("--schedule \(schedule)"))
         #expect(report.contains("handlers.append(handler)"))
         // The student has no such folder.
-        #expect(!report.contains(submitted.folder.path))
+        #expect(!report.contains(submitted.url.path))
     }
 }

@@ -8,6 +8,28 @@ import Testing
 /// The processes that an answer starts end with it, and an interrupted grader leaves no files.
 @Suite("Cleanup after grading", .needsTheLabElsewhere)
 struct IsolationTests {
+    @Test(
+        "a background process is killed, whether its parent ends or is killed",
+        arguments: [
+            ("sleep 1000 & exit 7", Child.Ending.status(7)),
+            ("sleep 1000 & sleep 1000", .tookTooLong),
+            ("(sleep 1000 & sleep 1000) & kill -SEGV $$", .signal(SIGSEGV)),
+        ])
+    func grandchildren(script: String, ending: Child.Ending) throws {
+        let folder = try TemporaryFolder()
+        // Each process inherits one end of the pipe. Reading ends when all of them have ended.
+        var ends: [Int32] = [0, 0]
+        #expect(pipe(&ends) == 0)
+        let ended = Child.run(
+            URL(filePath: "/bin/sh"), ["-c", script], output: folder.url.appending(path: "printed"),
+            atMost: .seconds(1))
+        #expect(ended == ending)
+        close(ends[1])
+        var byte: UInt8 = 0
+        #expect(read(ends[0], &byte, 1) == 0)
+        close(ends[0])
+    }
+
     #if os(Linux)
 
         /// What happens in folders.
@@ -39,32 +61,6 @@ struct IsolationTests {
             }
         }
 
-    #endif
-
-    @Test(
-        "a background process is killed, whether its parent ends or is killed",
-        arguments: [
-            ("sleep 1000 & exit 7", Child.Ending.status(7)),
-            ("sleep 1000 & sleep 1000", .tookTooLong),
-            ("(sleep 1000 & sleep 1000) & kill -SEGV $$", .signal(SIGSEGV)),
-        ])
-    func grandchildren(script: String, ending: Child.Ending) throws {
-        let folder = try TemporaryFolder()
-        // Each process inherits one end of the pipe. Reading ends when all of them have ended.
-        var ends: [Int32] = [0, 0]
-        #expect(pipe(&ends) == 0)
-        let ended = Child.run(
-            URL(filePath: "/bin/sh"), ["-c", script], output: folder.url.appending(path: "printed"),
-            atMost: .seconds(1))
-        #expect(ended == ending)
-        close(ends[1])
-        var byte: UInt8 = 0
-        #expect(read(ends[0], &byte, 1) == 0)
-        close(ends[0])
-    }
-
-    #if os(Linux)
-
         @Test("a process that computes makes progress, however long it takes")
         func computing() throws {
             let folder = try TemporaryFolder()
@@ -77,11 +73,8 @@ struct IsolationTests {
         @Test("an interrupted grader removes its folder, and kills the answer")
         func interrupted() throws {
             let folder = try TemporaryFolder()
-            let right = try #require(AnswerFile.right.first { $0.path == "05/NSLock.swift" })
-            let head = "    private func settle(_ outcome: Outcome) {\n"
-            let answer = folder.url.appending(path: "Endless.swift")
-            try right.source.replacing(head, with: "\(head)        while true {}\n")
-                .write(to: answer, atomically: true, encoding: .utf8)
+            let endless = try ClassTests().answer("while true {}")
+            let answer = try folder.write(endless, to: "Endless.swift")
             let process = Process()
             process.executableURL = Grader.here.command
             process.arguments = ["grade", "5", "--file", answer.path, "--seconds", "100"]
@@ -117,12 +110,8 @@ struct IsolationTests {
     @Test("the next grader removes the folder of a grader that was killed")
     func killed() throws {
         let folder = try TemporaryFolder()
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = ["-c", "exit 0"]
-        try process.run()
-        process.waitUntilExit()
-        let gone = "promise-lab-grade-\(process.processIdentifier)-left"
+        let ended = try Commands.run(URL(filePath: "/bin/sh"), ["-c", "printf $$"]).output
+        let gone = "promise-lab-grade-\(ended)-left"
         let another = "promise-lab-grade-\(getpid())-alive"
         for name in [gone, another] {
             try FileManager.default.createDirectory(
@@ -137,14 +126,9 @@ struct IsolationTests {
         let folder = try TemporaryFolder()
         let temporary = folder.url.appending(path: "it's a \"folder\"")
         try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: false)
-        let right = try #require(AnswerFile.right.first { $0.path == "05/NSLock.swift" })
-        let result = try right.withFile {
-            try Commands.run(
-                URL(filePath: "/usr/bin/env"),
-                [
-                    "TMPDIR=\(temporary.path)", Grader.here.command.path, "grade", "5", "--file",
-                    $0.path,
-                ])
+        let result = try AnswerFile.named("05/NSLock.swift").withFile {
+            try Commands.promiseLab(
+                ["grade", "5", "--file", $0.path], environment: ["TMPDIR": temporary.path])
         }
         #expect(result.status == 0, "\(result.output)")
         #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path) == [])
