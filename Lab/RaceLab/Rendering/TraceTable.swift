@@ -65,7 +65,7 @@ extension Exploration.Trace {
             }
             isReadable =
                 trace.threads.count <= 3
-                || hasPlaces && zip(threadNeeds, threadWidths).allSatisfy { $1 >= min($0, 20) }
+                || hasPlaces && zip(threadNeeds, threadWidths).allSatisfy { $1 >= min($0, 28) }
         }
 
         var lines: [[Report.Span]] {

@@ -39,6 +39,18 @@ struct RenderingTests {
         }
     }
 
+    @Test("four threads with long lines share one column, in which they are not cut")
+    func shared() throws {
+        let exploration = explore(options: .with { $0.stopsAtFirstFailure = true }) { scenario in
+            let counter = Counter()
+            for name in ["first", "second", "third", "fourth"] {
+                scenario.thread(name) { counter.value = counter.value + 1_000_000 }
+            }
+        }
+        let table = try #require(try exploration.counterexample()).table()
+        #expect(table.contains("counter.value = counter.value + 1_000_000"), "\(table)")
+    }
+
     @Test("a table is not cut if there is room")
     func uncut() throws {
         let trace = try Exploration.replay("FSSF", Classic.lostUpdate.describe)
