@@ -150,7 +150,6 @@ static rl_thread_set those_who(bool (*can)(const thread *)) {
 
 /// The threads whose waits end first, if no thread can go on.
 static rl_thread_set first_to_stop_waiting(void) {
-    const uint64_t same_moment = 1000 * 1000;
     uint64_t first = UINT64_MAX;
     const rl_thread_set waiting = those_who(can_stop_waiting);
     for (int i = 0; i < lab.run.thread_count; i++)
@@ -158,7 +157,8 @@ static rl_thread_set first_to_stop_waiting(void) {
             first = lab.run.threads[i].deadline;
     rl_thread_set set = 0;
     for (int i = 0; i < lab.run.thread_count; i++)
-        if (has(waiting, i) && lab.run.threads[i].deadline - first < same_moment) set |= set_of(i);
+        if (has(waiting, i) && lab.run.threads[i].deadline - first < RL_SAME_MOMENT)
+            set |= set_of(i);
     return set;
 }
 

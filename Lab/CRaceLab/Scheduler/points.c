@@ -180,10 +180,9 @@ uint32_t rl_point(const rl_operation *operation, const void *address, rl_place p
 
 uint32_t rl_timed_point(const rl_operation *operation, const void *address, rl_place place,
                         uint64_t deadline) {
-    const uint64_t longest = (uint64_t)1 << 60, same_moment = 1000 * 1000;
     thread *t = my_thread();
     t->deadline = deadline;
-    t->latest = deadline < longest ? deadline + same_moment : 0;
+    t->latest = deadline < UINT64_MAX - RL_SAME_MOMENT ? deadline + RL_SAME_MOMENT : 0;
     return point(operation, address, place, true);
 }
 

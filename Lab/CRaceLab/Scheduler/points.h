@@ -8,9 +8,9 @@
 /// The caller then does what it announced. Returns the number of the step.
 uint32_t rl_point(const rl_operation *operation, const void *address, rl_place place);
 
-/// The same, for a wait with a time-out. Its length does not decide when that is: the wait times out
-/// only when no other thread is enabled, unless RL_LIBERTY_TIME_OUTS is given. Then it is the
-/// deadline, in the time of the model. See `rl_got_it`.
+/// The same, for a wait with a time-out. It times out only when no other thread is enabled and no
+/// other wait ends earlier, unless RL_LIBERTY_TIME_OUTS is given. Then the clocks show `deadline`,
+/// which is in the time of the model. See `rl_got_it`.
 uint32_t rl_timed_point(const rl_operation *operation, const void *address, rl_place place,
                         uint64_t deadline);
 

@@ -5,6 +5,9 @@
 
 #include "State/state.h"
 
+/// Deadlines that are fewer nanoseconds apart come at the same moment.
+#define RL_SAME_MOMENT 1000000
+
 // MARK: - Decisions
 
 /// Decides which thread makes the next step. NO_THREAD: the run is over; `lab.run.status` says why.

@@ -139,7 +139,7 @@ final class Explorer {
         let threads = threads.names(after: named)
         inconclusive = inconclusive ?? inconclusive(after: summary)
         if inconclusive == nil, tallies.isEmpty, summary.late_wait != 0 {
-            let what = "waits beyond its time limit, which needs timeOutsFireAtAnyTime"
+            let what = "waits beyond its time limit; set timeOutsFireAtAnyTime to explore that"
             inconclusive = rl_run.outside(what, at: summary.late_wait)
         }
         if inconclusive == nil, !firstCanBeRepeated() {
