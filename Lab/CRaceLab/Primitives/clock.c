@@ -1,6 +1,7 @@
 // The clocks. For the code under test, time stands still; see State/inputs.c.
 
 #include "Primitives/clock.h"
+#include "Model/delays.h"
 #include "Platform/stack.h"
 #include "Primitives/dispatch.h"
 #include "Primitives/families.h"
@@ -104,8 +105,8 @@ bool rl_shows_still_time(clockid_t clock, struct timespec *time, uintptr_t calle
     }
     *time = base_of(clock);
     if (!by.measures) comes_from(caller);
-    add(time, by.measures ? rl_read_clock() : rl_look_at_clock());
-    if (me->thread != NO_THREAD) my_thread()->has_read_clock |= !by.measures && !by.is_of_tasks;
+    add(time, by.measures ? lab.run.time : rl_look_at_clock());
+    if (!by.measures && (!by.is_of_tasks || me->thread == NO_THREAD)) rl_reads_clock();
     return true;
 }
 
@@ -239,7 +240,7 @@ static bool shows_still_time(rl_place place) {
     if (rl_active && !rl_sees(RL_QUEUES, place)) return false;
     if (!rl_runs_scenario() || !rl_is_call_of_program(&place)) return false;
     rl_comes_to_clock(place);
-    if (rl_on_lab_thread()) my_thread()->has_read_clock = true;
+    rl_reads_clock();
     return true;
 }
 

@@ -104,8 +104,8 @@ typedef struct item {
     dispatch_object group;  // the group to which the work belongs, or NULL …
     void (*when_done)(const struct item *i, rl_place place);  // … and what to do when it is done
     uintptr_t pc;                                             // where it was sent
-    uint64_t sent_at, comes_at;  // when delayed work is sent, and comes, in the time of the model
-    uint32_t delivered_in;       // the step that delivered it to its lane
+    uint64_t comes_at;      // when delayed work comes, in the time of the model
+    uint32_t delivered_in;  // the step that delivered it to its lane
 } item;
 
 /// Whether the code under test made this call on a lab thread and sends work that the lab can run.

@@ -4,6 +4,7 @@
 // have finished: one thread for a serial queue, as many as needed for a concurrent one. They run
 // each piece of work as `sync` does (queue.c), so that it excludes other work on the queue.
 
+#include "Model/delays.h"
 #include "Model/locks.h"
 #include "Platform/memory.h"
 #include "Platform/recording.h"
@@ -246,18 +247,15 @@ static void add_item(lane *l, item *i) {
     deliver(l, i);
 }
 
-static const rl_operation send = {.kind = RL_SEND};
-
-void rl_send_item(item *i, rl_place place) {
-    if (rl_is_between_runs_here()) return wait_for_end_of_set_up(i);
+static void send(item *i, const rl_operation *operation, rl_place place) {
     const queue_kind kind = rl_kind_of_queue(i->queue);
     const bool is_serial = kind == SERIAL || kind == MAIN;
     // On a global queue nothing waits for other work. So the order of sends decides only who gets a
     // lane.
     const bool starts = kind == GLOBAL && !lane_for(i->queue, is_serial);
-    rl_point(&send, starts ? my_thread() : rl_line_of(i->queue), place);
+    rl_point(operation, starts ? my_thread() : rl_line_of(i->queue), place);
     rl_wait_until(i->comes_at);
-    if (i->comes_at > i->sent_at) my_thread()->clock.slept += i->comes_at - i->sent_at;
+    if (operation->is_woken) rl_end_delay();
     if (kind != GLOBAL) rl_stand_in_line(i->queue, i, is_serial || i->barrier);
     lane *l = starts ? NULL : lane_for(i->queue, is_serial);
     if (!l) l = new_lane(i->queue);
@@ -266,37 +264,50 @@ void rl_send_item(item *i, rl_place place) {
     if (!l->is_started) start_worker(l);
 }
 
+void rl_send_item(item *i, rl_place place) {
+    static const rl_operation now = {.kind = RL_SEND};
+    if (rl_is_between_runs_here()) return wait_for_end_of_set_up(i);
+    send(i, &now, place);
+}
+
 // MARK: - Delayed work
 
-// Work sent with a delay may reach its queue at any later time, which has come then. A separate thread
-// sends it.
+// Work sent with a delay may reach its queue at any later time, which has come then; see delays.c. A
+// separate thread sends it.
 
 /// Sent while the scenario was set up.
 static item *first_delayed;
 
 RL_OF_RUN(first_delayed)
 
-static void *send_now(void *argument) {
+static void *send_later(void *argument) {
+    static const rl_operation later = {.kind = RL_SEND, .is_woken = rl_can_end_delay};
     item *i = argument;
     rl_place place = RL_CALLER;
     place.pc = i->pc;
-    rl_send_item(i, place);
+    send(i, &later, place);
     return NULL;
 }
 
-static void send_in_run(void *argument) { send_now(argument); }
+static void send_in_run(void *argument) { send_later(argument); }
+
+/// The thread that was started last sends this.
+static void begin_delay(const item *i) {
+    rl_begin_delay(&lab.run.threads[lab.run.thread_count - 1], i->comes_at);
+}
 
 void rl_send_item_later(uint64_t when, item *i, rl_place place) {
     if (when == FOREVER) return rl_discard_item(i);
     i->comes_at = rl_model_time(when);
-    i->sent_at = lab.run.time;
+    rl_reads_clock();
     if (rl_is_between_runs_here()) {
         i->next = first_delayed;
         first_delayed = i;
         return;
     }
     rl_announce_start(place);
-    rl_start_detached_thread(send_now, i);
+    rl_start_detached_thread(send_later, i);
+    begin_delay(i);
 }
 
 static void begin_delayed_work(void) {
@@ -304,6 +315,7 @@ static void begin_delayed_work(void) {
         next = i->next;
         i->next = NULL;
         rl_add_thread_of_set_up(send_in_run, i);
+        begin_delay(i);
     }
     first_delayed = NULL;
 }

@@ -17,6 +17,7 @@
 
 #ifndef RL_WITHOUT_HOOKS
 
+#include "Model/delays.h"
 #include "Model/locks.h"
 #include "Platform/recording.h"
 #include "Primitives/thread.h"
@@ -45,22 +46,10 @@ static uintptr_t place_of_suspension(const thread *t);
 
 // MARK: - Operations
 
-/// Whether a sleeping task is the next one to wake up.
-static bool is_next_to_wake(const thread *t) {
-    for (int i = 0; i < lab.run.thread_count; i++) {
-        const thread *other = &lab.run.threads[i];
-        if (rl_is_trying() && !has(rl_only_in_trial(), i)) continue;
-        const bool sleeps = other->kind == RL_ELAPSE && other->work && !other->is_away &&
-                            !other->finished && !other->spinning;
-        if (sleeps && other->time < t->time) return false;
-    }
-    return true;
-}
-
 static const rl_operation arrive = {.kind = RL_ARRIVE};
 static const rl_operation finish = {.kind = RL_FINISH};
 static const rl_operation yield_again = {.kind = RL_YIELD};
-static const rl_operation wake_up = {.kind = RL_ELAPSE, .is_woken = is_next_to_wake};
+static const rl_operation wake_up = {.kind = RL_ELAPSE, .is_woken = rl_can_end_delay};
 
 // MARK: - Tasks and their addresses
 
@@ -140,9 +129,8 @@ static void continues_with(thread *t, const rl_operation *o, uintptr_t address, 
 
 // MARK: - Sleeping
 
-// Time passes only when a task wakes up, and tasks wake up in the order of their times. Apart from
-// that a task can wake up at any moment: the lab assumes nothing about how long other threads take.
-// A task that sleeps again and again until something changes spins, like one that yields.
+// A task can wake up at any moment, but see delays.c for which one wakes up first. A task that sleeps
+// again and again until something changes spins, like one that yields.
 
 static const uint64_t never = ~0ull;
 
@@ -150,7 +138,7 @@ static const uint64_t never = ~0ull;
 /// it was cancelled and an earlier one still runs.
 static int alarm_for(thread *sleeper, const void *job) {
     thread *alarm = sleeper->alarm;
-    const bool is_over = alarm && alarm->finished && alarm->time != never;
+    const bool is_over = alarm && alarm->finished && alarm->is_ending;
     const int index = is_over ? (int)(alarm - lab.run.threads) : new_task(job);
     if (is_over) {
         alarm->finished = alarm->is_ending = false;
@@ -172,11 +160,11 @@ void rl_send_job_later(void *job, void (*work)(void *), uint64_t time, bool is_o
     t->is_of_runtime = is_of_runtime;
     t->job = job;
     t->work = work;
-    t->time = time;
-    t->slept = my_thread()->clock.slept + (time > lab.run.time ? time - lab.run.time : 0);
-    continues_with(t, &wake_up, RL_CLOCK, my_thread()->pc);
+    const bool time_matters = lab.scenario->time_matters;
+    continues_with(t, &wake_up, time_matters ? RL_CLOCK : (uintptr_t)t, my_thread()->pc);
     t->finished = time == never;
-    rl_runtime_did(RL_FALL_ASLEEP, RL_CLOCK, 0);
+    if (!t->finished) rl_begin_delay(t, time);
+    if (time_matters) rl_runtime_did(RL_FALL_ASLEEP, RL_CLOCK, 0);
     rl_note_order(index);
     rl_release_clock(job);
 }
@@ -196,9 +184,7 @@ static void run_job(void) {
         t->work = NULL;
         t->lane = me;
         rl_announced_step(me->thread);
-        if (t->kind == RL_ELAPSE) rl_note_store_of_effect(0, t->time);
-        if (t->kind == RL_ELAPSE && t->time > lab.run.time) lab.run.time = t->time;
-        if (t->kind == RL_ELAPSE && t->slept > t->clock.slept) t->clock.slept = t->slept;
+        if (t->kind == RL_ELAPSE) rl_end_delay();
         t->is_yielding = t->kind == RL_YIELD;
     } else {
         me->is_deaf = true;

@@ -11,6 +11,7 @@
 // and a stream. If their events are not as expected, the lab gives no verdict about tasks.
 
 #include "Primitives/task_calls.h"
+#include "Model/delays.h"
 #include "Platform/memory.h"
 #include "Primitives/actor.h"
 #include "Primitives/clock.h"
@@ -161,7 +162,7 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
     if (!is_of_task) return result;
     // A sleep reads it, too, but not for the program.
     const uintptr_t reader = rl_place_of_await(place).pc;
-    my_thread()->has_read_clock |= reader && !rl_is_compilers_own(reader);
+    if (reader && !rl_is_compilers_own(reader)) rl_reads_clock();
     return result;
 }
 

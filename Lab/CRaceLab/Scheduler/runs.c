@@ -232,6 +232,7 @@ static bool judge_run(void) {
     free_what_was_kept();
     if (ends_exploration()) lab.summary.status = lab.run.status;
     if (went_outside()) return false;
+    if (lab.run.has_more_steps) return !(lab.summary.starts_again = true);
     return !ends_exploration() && go_on && !runs_only_this();
 }
 

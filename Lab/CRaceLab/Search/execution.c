@@ -71,7 +71,7 @@ void rl_come_to_node(const rl_alternatives *could, bool is_barrier) {
         const bool waits = t->started && !t->is_away && (!t->finished || t->idle);
         const bool is_spinning = !waits || t->spinning || t->has_looked;
         rows.pending[row + (size_t)i] =
-            (rl_pending){waits ? t->address : 0, t->pc, t->kind, waits, is_spinning, t->time};
+            (rl_pending){waits ? t->address : 0, t->pc, t->kind, waits, is_spinning};
     }
 }
 

@@ -315,7 +315,8 @@ struct thread {
         IS_RESUMED
     } continuation;               // the last one begun by the program …
     uint32_t continuation_began;  // … at this moment of the task; 0: it is the first one
-    uint64_t time, slept;         // at which it wakes up, and what `clock.slept` is then
+    uint32_t delay;               // the number of the delay after which it goes on …
+    rl_thread_set ends_after;     // … and those whose delays have to end before; see delays.c
     thread *alarm;                // the task of the runtime that wakes it up when it sleeps …
     thread *sleeper;              // … and of such a task, the one that it wakes up
     uint32_t sleeps;              // how often it has slept after it has read the clock

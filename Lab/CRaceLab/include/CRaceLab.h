@@ -185,6 +185,7 @@ typedef struct {
     bool keeps_stores;          // atomic operations may read old values
     bool finds_weak_orderings;  // `starts_again` after a run in which an ordering allows that
     bool has_priorities;        // tasks may have different priorities, see priorities.c
+    bool time_matters;          // code reads the clock while tasks sleep, see delays.c
     uint64_t max_runs;
     uint64_t max_executed;     // including redundant runs; 0: any number
     int64_t max_milliseconds;  // start no run after that; 0: no limit
@@ -219,6 +220,7 @@ typedef struct {
     bool starts_again;         // `learn` returned false, or a run has shown more
     bool has_weak_orderings;   // atomic operations that are not sequentially consistent
     bool has_priorities;       // tasks with different priorities
+    bool time_matters;         // tasks that sleep, and code that reads the clock
     bool has_random_numbers;   // the code under test has drawn some
     bool has_unannounced;      // it has changed shared memory without an announcement
     uintptr_t older_change;    // where the first run changes memory that is older than it; or 0 …

@@ -27,8 +27,7 @@ enum { RL_UNLOCK = 220, RL_SHARED_UNLOCK };
 enum { RL_DELIVER = 230 };
 
 /// Effects on the time: a task begins to sleep, and a thread lets time pass while it has its turn, or
-/// until a moment that may have come already. The time at which a sleep ends depends on all of them,
-/// and so does who wakes up first.
+/// until a moment that may have come already. The time at which a sleep ends depends on all of them.
 enum { RL_FALL_ASLEEP = 240, RL_PASS_TIME, RL_REACH_TIME };
 
 static inline bool rl_is_release(uint8_t kind) {
@@ -51,7 +50,7 @@ typedef struct {
     uint8_t kind;
     uint8_t free_for;  // how the lock at the address was available before, RL_FREE_…
     uint32_t store;    // the number of the store that it makes or reads, if they are kept …
-    uint64_t value;    // … a hash of the value that it replaces, or would replace; or a time
+    uint64_t value;    // … a hash of the value that it replaces, or would replace
 } rl_effect;
 
 // MARK: - Kinds of steps
@@ -157,9 +156,6 @@ static inline bool rl_was_free(const rl_effect *before, const rl_effect *later) 
             return before->free_for & RL_COUNTED;
         case RL_AWAIT:
             return before->free_for & RL_EMPTY;
-        // Tasks wake up in the order of their times.
-        case RL_ELAPSE:
-            return before->kind != RL_ELAPSE || before->value >= later->value;
         default:
             return true;
     }

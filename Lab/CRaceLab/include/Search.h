@@ -66,7 +66,6 @@ typedef struct {
     uint8_t kind;
     bool waits;        // the thread has announced the step, and waits for its turn
     bool is_spinning;  // … but waits until another thread has changed something
-    uint64_t due;      // the time, if the thread is a task that sleeps
 } rl_pending;
 
 #define RL_UNKNOWN UINT32_MAX

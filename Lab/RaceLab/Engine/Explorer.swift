@@ -102,6 +102,8 @@ final class Explorer {
     private var olderChange: OlderChange?
     /// Whether tasks have different priorities.
     var hasPriorities = false
+    /// Whether code reads the clock while tasks sleep.
+    var timeMatters = false
     /// Sends the parent process what it needs even if this process crashes.
     let reporter: ChildReporter?
 

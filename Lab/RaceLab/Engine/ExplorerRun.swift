@@ -42,6 +42,7 @@ extension Explorer {
         configuration.keeps_stores = options.memory == .weak && keepsStores
         configuration.finds_weak_orderings = options.memory == .weak && !keepsStores
         configuration.has_priorities = hasPriorities
+        configuration.time_matters = timeMatters
         configuration.seed = options.randomSeed
         configuration.exploration = number
         configuration.liberties = options.liberties
@@ -92,6 +93,8 @@ extension Explorer {
                     forgetRuns()
                     hasPriorities = hasPriorities || summary.has_priorities
                     configuration.has_priorities = hasPriorities
+                    timeMatters = timeMatters || summary.time_matters
+                    configuration.time_matters = timeMatters
                     if configuration.finds_weak_orderings, summary.has_weak_orderings {
                         configuration.keeps_stores = true
                         configuration.finds_weak_orderings = false

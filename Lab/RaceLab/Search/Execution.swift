@@ -34,7 +34,7 @@ extension rl_effect {
     init(_ pending: rl_pending) {
         self.init(
             address: pending.address, type: 0, kind: pending.kind, free_for: 0, store: 0,
-            value: pending.due)
+            value: 0)
     }
 }
 

@@ -228,7 +228,7 @@ struct SamplingTests {
             var pending = left.map { count in
                 rl_pending(
                     address: 1, pc: 7, kind: UInt8(RL_MODIFY.rawValue), waits: count > 0,
-                    is_spinning: false, due: 0)
+                    is_spinning: false)
             }
             view.could.enabled = 0
             for thread in left.indices where left[thread] > 0 {

@@ -17,7 +17,7 @@ struct SleepTests {
             usleep(1)
             return Date() > date
         },
-        timeOut,
+        timeOut, underLock, afterItsOwn,
     ]
 
     private static func lateBeginning(_ first: Int, _ second: Int) -> KnownProgram {
@@ -101,6 +101,36 @@ struct SleepTests {
             }
             scenario.outcome { seen.text }
         }
+    }
+
+    private static let underLock = KnownProgram(
+        "a thread sleeps under a lock before another one looks at the clock under it",
+        outcomes: ["1 false", "1 true"], everyOrder: true
+    ) { scenario in
+        let (seen, lock, date) = (Seen(), NSLock(), Date() + 1)
+        scenario.thread("looks") {
+            lock.withLock {
+                seen.note("1")
+                NSLock().withLock {}
+                seen.note("\(Date() > date)")
+                NSLock().withLock {}
+            }
+        }
+        scenario.thread("sleeps") { lock.withLock { Thread.sleep(forTimeInterval: 2) } }
+        scenario.outcome { seen.text }
+    }
+
+    private static let afterItsOwn = KnownProgram(
+        "another thread may sleep before a thread sleeps and looks at the clock",
+        outcomes: ["false", "true"], everyOrder: true
+    ) { scenario in
+        let (seen, date) = (Seen(), Date() + 1.5)
+        scenario.thread("looks") {
+            Thread.sleep(forTimeInterval: 1)
+            seen.note("\(Date() > date)")
+        }
+        scenario.thread("sleeps") { Thread.sleep(forTimeInterval: 1) }
+        scenario.outcome { seen.text }
     }
 
     private static let timeOut = KnownProgram(

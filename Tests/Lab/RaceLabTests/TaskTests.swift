@@ -209,26 +209,6 @@ struct TaskTests {
         #expect(trace.steps.count { $0.element == nil } > 1, "\(trace.table())")
     }
 
-    @Test("a task that sleeps longer does not wake up first")
-    func wakeUpOrder() throws {
-        let example = try Self.example("two tasks sleep")
-        var schedules: [Exploration.Schedule] = []
-        for outcome in ["1 2", "2 1"] {
-            let describe: (Scenario) -> Void = { scenario in
-                example.describe(scenario)
-                scenario.expect(outcome, .forbidden, "looked for")
-            }
-            schedules += explore(describe).findings.map(\.schedule)
-        }
-        #expect(!schedules.isEmpty)
-        for schedule in schedules {
-            let trace = try Exploration.replay(schedule, example.describe)
-            let awake = trace.steps.filter { $0.kind == .elapse }.map(\.thread)
-            // The third task sleeps for one second, the second one for two; each has an alarm clock.
-            #expect(awake == [4, 3])
-        }
-    }
-
     private actor Locker {
         static let shared = Locker()
 
