@@ -119,6 +119,9 @@ extension Reduction {
         let start = Int(execution.steps[second.at].firstMovable)
         let steps = execution.steps
         let effects = execution.effects
+        /// The latest step for which the second one has waited, as long as it is not known which step
+        /// took what it waited for. In between, the second step was not enabled.
+        var awaited: Int?
         var first = second.at - 1
         while first >= start {
             defer { first -= 1 }
@@ -144,9 +147,12 @@ extension Reduction {
                 }
                 guard rl_was_free(conflict, second.effects + e) else {
                     // Its thread has waited for the first one.
-                    if e == 0 { break }
-                    continue
+                    if e > 0 { continue }
+                    awaited = awaited ?? first
+                    break
                 }
+                if e == 0 { awaited = nil }
+                if let awaited, execution.clock(of: awaited)[thread] >= step.number { continue }
                 let isHandled = e == 0 && released.contains { $0.step == first }
                 if order.is_race, !isHandled {
                     var second = second

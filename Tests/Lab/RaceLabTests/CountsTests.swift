@@ -214,6 +214,28 @@ struct CountsTests {
             }
             scenario.outcome { seen.text }
         },
+        KnownProgram(
+            "uniqueness under a lock, of what is released under it", outcomes: ["0", "1"],
+            everyOrder: true
+        ) { scenario in
+            let (thing, lock) = (Thing(), NSLock())
+            let (holder, other) = (Holder(thing), Holder(thing))
+            var copies = 0
+            scenario.thread("copies unless it is the only owner") {
+                lock.withLock {
+                    if isKnownUniquelyReferenced(&holder.strong) { return }
+                    holder.strong = Thing()
+                    copies += 1
+                }
+            }
+            scenario.thread("releases") {
+                var thing = other.strong
+                other.strong = nil
+                lock.withLock { thing = nil }
+                _ = thing
+            }
+            scenario.outcome { "\(copies)" }
+        },
         // Without the lab also "shared": a limit that its documentation names.
         KnownProgram(
             "uniqueness against one that is dropped before the next step", outcomes: ["unique"],

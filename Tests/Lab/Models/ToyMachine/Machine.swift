@@ -3,7 +3,7 @@ import CRaceLab
 /// The state of a toy program. A trivial value: a copy is a few words.
 struct Machine {
     /// The most threads, and the most operations of a thread.
-    static let (threads, operations) = (3, 4)
+    static let (threads, operations) = (3, 5)
     private static let none: UInt8 = 255
 
     /// The operations of each thread.
@@ -152,8 +152,8 @@ struct Machine {
     }
 
     @inline(__always)
-    private func isRelease(_ code: UInt8) -> Bool {
-        code >> 1 == Operation.Kind.unlock.rawValue || code >> 1 == Operation.Kind.drop.rawValue
+    private func belongsToStepBefore(_ code: UInt8) -> Bool {
+        code != Self.none && code >> 1 >= Operation.Kind.unlock.rawValue
     }
 
     /// How a lock is available.
@@ -163,11 +163,12 @@ struct Machine {
     }
 
     /// Makes a thread's next step, and the releases that follow it. Reports each effect, and each
-    /// object of which a reference is released, with the number of those left.
+    /// object of which a reference is released, with the number of those left; and what is
+    /// touched.
     @inline(__always)
     mutating func step(
-        _ thread: Int, isEarly: Bool = false, _ report: (rl_effect) -> Void,
-        dropped: (Int, Int) -> Void
+        _ thread: Int, isEarly: Bool = false, _ report: (rl_effect) -> Void = { _ in },
+        dropped: (Int, Int) -> Void = { _, _ in }, touched: (Int) -> Void = { _ in }
     ) {
         let code = code(thread)
         let index = Int(code & 1)
@@ -202,8 +203,14 @@ struct Machine {
                     value: 0))
         }
         if ends[thread] != 0 { ends[thread] &= ends[thread] - 1 } else { at[thread] += 1 }
-        while isRelease(self.code(thread)) {
+        while belongsToStepBefore(self.code(thread)) {
             let object = Int(self.code(thread) & 1)
+            if self.code(thread) >> 1 == Operation.Kind.touch.rawValue {
+                trace.add(UInt(object + 7), event: UInt64(place(thread)), onlyReads: false)
+                at[thread] += 1
+                touched(object)
+                continue
+            }
             if self.code(thread) >> 1 == Operation.Kind.drop.rawValue {
                 references[object] -= 1
                 dropped(object, Int(references[object]))
@@ -261,7 +268,7 @@ struct Trace {
     @inline(__always)
     var key: UInt64 {
         var key: UInt64 = 0
-        for a in 0..<6 { key = Self.mixed(key ^ hashes[a] &+ Self.mixed(reads[a])) }
+        for a in 0..<8 { key = Self.mixed(key ^ hashes[a] &+ Self.mixed(reads[a])) }
         return key
     }
 }

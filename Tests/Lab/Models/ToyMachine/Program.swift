@@ -15,6 +15,8 @@ package struct Operation: Hashable, Comparable, Sendable, CustomStringConvertibl
         /// Releases the thread's reference to an object. Not a step of its own, either. The release
         /// of the last reference runs a `deinit`, which writes the variable of that number.
         case drop
+        /// Changes something that no step announces, as a runtime does. Not a step of its own.
+        case touch
     }
 
     package let kind: Kind
@@ -33,6 +35,9 @@ package struct Operation: Hashable, Comparable, Sendable, CustomStringConvertibl
     package static let common = all([.read, .write, .exchange, .lock, .unlock])
     /// Some of those, and all on objects.
     package static let counting = all([.read, .write, .lock, .unlock, .drop])
+    package static let touching = all([.read, .write, .lock, .unlock, .touch])
+    /// Those within a critical section.
+    package static let within = all([.read, .write, .drop, .touch])
     package static let attempting = all([.read, .write, .lock, .attempt, .unlock])
 
     package static func < (left: Operation, right: Operation) -> Bool {
@@ -44,6 +49,7 @@ package struct Operation: Hashable, Comparable, Sendable, CustomStringConvertibl
             switch kind {
             case .lock, .attempt, .unlock: ["m", "n"]
             case .drop: ["a", "b"]
+            case .touch: ["r", "s"]
             default: ["x", "y"]
             }
         return "\(kind) \(names[Int(address)])"
@@ -52,7 +58,7 @@ package struct Operation: Hashable, Comparable, Sendable, CustomStringConvertibl
     fileprivate var swapped: Operation { Operation(kind, 1 - address) }
 }
 
-/// A program of up to three threads with up to three operations each.
+/// A program of up to three threads with a few operations each.
 package struct Program: Hashable, Sendable, CustomStringConvertible {
     package let threads: [[Operation]]
 
@@ -69,7 +75,7 @@ package struct Program: Hashable, Sendable, CustomStringConvertible {
     /// interleaving of one: what a step releases second comes after the `deinit` of the first.)
     static func isValid(_ thread: [Operation]) -> Bool {
         var held: Set<UInt8> = []
-        if thread.first?.kind == .drop { return false }
+        if thread.first?.kind == .drop || thread.first?.kind == .touch { return false }
         if zip(thread, thread.dropFirst()).contains(where: { $0.kind == .drop && $1.kind == .drop })
         {
             return false
@@ -113,12 +119,24 @@ package struct Program: Hashable, Sendable, CustomStringConvertible {
         return programs
     }
 
-    private static func bodies(_ operations: Int, _ alphabet: [Operation]) -> [[Operation]] {
+    /// Programs of two threads with one critical section each.
+    package static func criticalSections(_ first: Int, _ second: Int) -> [Program] {
+        func sections(_ operations: Int) -> [[Operation]] {
+            bodies(operations, Operation.within, valid: false).map {
+                [Operation(.lock, 0)] + $0 + [Operation(.unlock, 0)]
+            }.filter(isValid)
+        }
+        return sections(first).flatMap { one in sections(second).map { Program([one, $0]) } }
+    }
+
+    private static func bodies(
+        _ operations: Int, _ alphabet: [Operation], valid: Bool = true
+    ) -> [[Operation]] {
         var bodies: [[Operation]] = [[]]
         for _ in 0..<operations {
             bodies = bodies.flatMap { body in alphabet.map { body + [$0] } }
         }
-        return bodies.filter(isValid)
+        return valid ? bodies.filter(isValid) : bodies
     }
 
     /// Programs drawn at random, the same ones for a seed.
