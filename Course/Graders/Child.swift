@@ -32,7 +32,7 @@ enum Child {
     /// - Parameters:
     ///   - input: the program's standard input, which stays open until this process ends.
     ///   - limit: how long it may wait without a change of `pulse`. On Linux, a program that uses
-    ///     the processor does not wait, however slow it is on a busy machine.
+    ///     the processor, or is ready to, does not wait, however busy the machine is.
     ///   - pulse: a number that changes as long as the program makes progress.
     static func run(
         _ program: URL, _ arguments: [String], input: String = "", output: URL,
@@ -73,7 +73,8 @@ enum Child {
         while ended.wait(timeout: .now() + seconds) == .timedOut {
             let now = (pulse: pulse(), used: processorTime(of: id))
             // A hundredth: one that looks again and again whether it may go on waits, too.
-            if now.pulse == last.pulse, now.used - last.used < seconds / 100 { return false }
+            let waits = now.pulse == last.pulse && now.used - last.used < seconds / 100
+            if waits, !isHeldUp(id) { return false }
             last = now
         }
         return true
@@ -90,6 +91,19 @@ enum Child {
         #else
             return 0
         #endif
+    }
+
+    /// Whether a thread of the process is ready to run, or waits for a disk. Then it makes no
+    /// progress only because the machine is busy. False where there is no `/proc`.
+    static func isHeldUp(_ id: pid_t) -> Bool {
+        let tasks = "/proc/\(id)/task"
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
+        return threads.contains { thread in
+            let text =
+                (try? String(contentsOfFile: "\(tasks)/\(thread)/stat", encoding: .utf8)) ?? ""
+            // The state follows the name, which is in parentheses.
+            return text.split(separator: ")").last?.dropFirst().first.map("RD".contains) ?? false
+        }
     }
 
     /// The child has default signal handling, whatever this process has set.

@@ -65,7 +65,7 @@ private enum OfficeRequirements {
             "Anna and Ben buy one of two seats each. Each payment ends when the other one has "
                 + "begun.",
             asking: "What keeps Ben from paying, although a seat is free? Which line decides it?",
-            seats: 2, sold: 2
+            seats: 2, sold: 2, atOnce: true
         ) {
             let (anna, ben) = (Gate(), Gate())
             return [
@@ -101,7 +101,8 @@ private enum OfficeRequirements {
             "E13.6", "refused at once",
             "Anna and Ben buy the last seat. If Anna has it, her payment ends only when Ben has "
                 + "been refused.",
-            asking: "What does Ben wait for, and could `false` be the answer already?"
+            asking: "What does Ben wait for, and could `false` be the answer already?",
+            atOnce: true
         ) {
             let benLeaves = Gate()
             return [Visit("Anna") { await benLeaves.pass() }, Visit("Ben", opens: benLeaves)]
@@ -333,12 +334,21 @@ private enum OfficeRequirements {
     // MARK: Several tasks
 
     /// - Parameter sold: how many seats the visitors must have in the end.
+    /// - Parameter atOnce: whether no buyer may sleep, or wait with a time limit.
     private static func meeting(
         _ id: String, _ name: String, _ story: String, asking question: String, seats: Int = 1,
-        sold: Int = 1, _ visits: @escaping @Sendable () -> [Visit]
+        sold: Int = 1, atOnce: Bool = false, _ visits: @escaping @Sendable () -> [Visit]
     ) -> Requirement {
-        .scenario(id, name, story, asking: question, with: Answer.self) {
-            meet($0, $1.office(seats: seats), seats: seats, sold: sold, visits())
+        .scenario(id, name, story, asking: question, with: Answer.self) { scenario, answer in
+            let begin = atOnce ? ContinuousClock.now : nil
+            meet(scenario, answer.office(seats: seats), seats: seats, sold: sold, visits())
+            scenario.check {
+                guard let begin, ContinuousClock.now != begin else { return }
+                throw Fault(
+                    "over-synchronized",
+                    "a buyer sleeps, or waits with a time limit, instead of going on at once"
+                )
+            }
         }
     }
 

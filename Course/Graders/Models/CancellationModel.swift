@@ -122,6 +122,7 @@ final class CancellationSubject: Subject, @unchecked Sendable {
     private let captured: Captured
     private let logs = (0..<CancellationModel.numbers).map { _ in Scenario.Log<Int>() }
     private let semaphores = (0..<2).map { _ in DispatchSemaphore(value: 0) }
+    private let standstill = Standstill()
     private let withdrawals = TakingTurns<[Int: () -> Void]>([:])
     private let withdrawn = TakingTurns<Set<Int>>([])
     private let farewells = TakingTurns<[Int: Scenario.Log<Int>]>([:])
@@ -176,7 +177,13 @@ final class CancellationSubject: Subject, @unchecked Sendable {
             log.append(1, "observer \(number) is called")
             withExtendedLifetime(farewell) {
                 guard log.entries.count == 1 else { return }
-                for operation in inside { self?.perform(operation) }
+                for operation in inside {
+                    if case .wait = operation {
+                        self?.standstill.during { self?.perform(operation) }
+                    } else {
+                        self?.perform(operation)
+                    }
+                }
             }
         }
         withdrawals.access { $0[number] = withdraw }
@@ -186,7 +193,7 @@ final class CancellationSubject: Subject, @unchecked Sendable {
         let left = keptAlive { [withdrawn, logs] number in
             withdrawn.access { $0.contains(number) } || !logs[number].entries.isEmpty
         }
-        return CancellationModel.Seen(events: logs.map(\.entries), left: left)
+        return CancellationModel.Seen(events: logs.map(\.entries), left: standstill.fault ?? left)
     }
 
     private func keptAlive(_ isOver: (Int) -> Bool) -> Fault? {

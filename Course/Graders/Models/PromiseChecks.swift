@@ -228,7 +228,7 @@ struct PromiseChecks: Sendable {
             var seen = PromiseModel.Seen(received: received.map(\.entries))
             for event in order.entries { seen.add(event, program) }
             seen.final = run.final
-            if let fault = known.fault(seen, program) { throw fault }
+            if let fault = run.standstill.fault ?? known.fault(seen, program) { throw fault }
         }
     }
 

@@ -79,6 +79,7 @@ final class PromiseRun<Value> {
     private let semaphores = (0..<2).map { _ in DispatchSemaphore(value: 0) }
     /// Called by each handler, and when what it has captured is freed.
     private let probe: Probe?
+    let standstill = Standstill()
     /// Whether it keeps also those promises that `then` has returned and the program does not use.
     private let keepsLinks: Bool
 
@@ -259,7 +260,9 @@ final class PromiseRun<Value> {
         calls[handler] += 1
         // A handler that is called again by what it does would be called without end.
         if calls[handler] <= 2 {
-            for op in program.handlers[handler]!.body { perform(op) }
+            for op in program.handlers[handler]!.body {
+                if case .wait = op { standstill.during { perform(op) } } else { perform(op) }
+            }
         }
         record(.ends(handler))
     }

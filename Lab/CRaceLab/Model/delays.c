@@ -2,11 +2,11 @@
 //
 // The lab assumes nothing about how long threads take. So either of two delays that begin
 // independently may end first, whatever their lengths: the shorter one may have begun later. But a
-// delay that begins after another one has begun, and is over later, also ends later.
+// delay that begins after another one has begun, and whose time is later, also ends later.
 //
-// When a delay ends, the clock goes on. That makes no difference to tasks that only sleep for some
-// time. But if the code under test reads the clock, too, the order of unrelated delays does. So once
-// a run has shown both, the exploration starts over.
+// When a delay ends, the clock advances. Tasks that only sleep do not notice. But if the code under
+// test also reads the clock, the order of unrelated delays matters. So once a run has shown both,
+// the exploration starts over.
 
 #include "Model/delays.h"
 
@@ -38,15 +38,13 @@ RL_OF_RUN(delays)
 // MARK: - Whether the time makes a difference
 
 static void look_at_time(void) {
-    const rl_scenario *s = lab.scenario;
     if (!delays.has_sleeping_tasks || !delays.clock_is_read) return;
-    if (s->time_matters || !s->reduce || s->schedule) return;
+    if (lab.scenario->time_matters || !rl_reduces()) return;
     lab.summary.time_matters = true;
     lab.run.has_more_steps = true;
 }
 
-void rl_reads_clock(void) {
-    if (me->thread != NO_THREAD) my_thread()->has_read_clock = true;
+void rl_note_clock_read(void) {
     delays.clock_is_read = true;
     look_at_time();
 }
@@ -61,8 +59,8 @@ static rl_moment now(void) {
 /// Whether the beginning or end of a delay comes before what the calling thread does now.
 static bool knows(rl_moment moment) { return moment.thread == NO_THREAD || rl_knows(moment); }
 
-/// Whether an earlier delay is over before one that begins now. If the clock is not read, the time
-/// at which a task falls asleep is not defined.
+/// Whether an earlier delay must end before one that begins now. Two sleeping tasks are compared by
+/// how long they sleep: when they fall asleep depends on unrelated threads, unless the clock is read.
 static bool is_over_before(const delay *earlier, const delay *new) {
     return earlier->is_of_task && new->is_of_task ? earlier->length < new->length
                                                   : earlier->time < new->time;
@@ -106,7 +104,8 @@ void rl_end_delay(void) {
     delay *d = &delays.all[t->delay];
     d->ended = now();
     d->ended_in = lab.run.step_count;
-    if (d->time > lab.run.time) lab.run.time = d->time;
+    // For work, `rl_wait_until` has done that, up to a limit.
+    if (d->is_of_task && d->time > lab.run.time) lab.run.time = d->time;
     if (d->slept > t->clock.slept) t->clock.slept = d->slept;
     for (int i = 0; i < lab.run.thread_count; i++) {
         if (!has(lab.run.threads[i].ends_after, me->thread)) continue;

@@ -4,14 +4,14 @@
 
 #include "State/state.h"
 
-/// A delay begins: a task falls asleep, or the calling thread sends work that comes later. When it
-/// ends, at this time of the clock, this thread goes on.
+/// Begins a delay of the calling thread: it puts a task to sleep, or sends work that comes later.
+/// `sleeper` is the thread that continues when the delay ends, at `time`.
 void rl_begin_delay(thread *sleeper, uint64_t time);
 /// Whether no other delay has to end first, as `is_woken` of the step with which the thread goes on.
 bool rl_can_end_delay(const thread *sleeper);
 /// The calling thread goes on after its delay.
 void rl_end_delay(void);
 
-/// The code under test reads the clock. So the order in which tasks fall asleep and wake up makes a
-/// difference.
-void rl_reads_clock(void);
+/// Notes that the code under test reads the clock, or compares a time with it. From then on, the
+/// order in which tasks fall asleep and wake up makes a difference.
+void rl_note_clock_read(void);

@@ -106,12 +106,15 @@ bool rl_shows_still_time(clockid_t clock, struct timespec *time, uintptr_t calle
     *time = base_of(clock);
     if (!by.measures) comes_from(caller);
     add(time, by.measures ? lab.run.time : rl_look_at_clock());
-    if (!by.measures && (!by.is_of_tasks || me->thread == NO_THREAD)) rl_reads_clock();
+    const bool is_between_runs = me->thread == NO_THREAD;
+    if (!by.measures && (!by.is_of_tasks || is_between_runs)) rl_note_clock_read();
+    if (!is_between_runs) my_thread()->has_read_clock |= !by.measures && !by.is_of_tasks;
     return true;
 }
 
 bool rl_has_come(clockid_t clock, const struct timespec *moment) {
     if (!is_known(clock)) return false;
+    rl_note_clock_read();
     struct timespec now = base_of(clock);
     add(&now, lab.run.time);
     // It matters how long others have slept.
@@ -240,7 +243,8 @@ static bool shows_still_time(rl_place place) {
     if (rl_active && !rl_sees(RL_QUEUES, place)) return false;
     if (!rl_runs_scenario() || !rl_is_call_of_program(&place)) return false;
     rl_comes_to_clock(place);
-    rl_reads_clock();
+    if (rl_on_lab_thread()) my_thread()->has_read_clock = true;
+    rl_note_clock_read();
     return true;
 }
 
@@ -265,6 +269,7 @@ uint64_t dispatch_walltime(const void *when, int64_t delta) {
 // Wall-clock times are negative: Dispatch counts them down from 0.
 bool rl_has_passed(uint64_t time) {
     if (time == NOW || !rl_runs_scenario()) return true;
+    rl_note_clock_read();
     bool is_time_of_day = (int64_t)time < 0;
     return is_time_of_day ? (int64_t)time >= (int64_t)still_walltime() : time <= still_time();
 }

@@ -276,9 +276,9 @@ void rl_send_item(item *i, rl_place place) {
 // separate thread sends it.
 
 /// Sent while the scenario was set up.
-static item *first_delayed;
+static struct { item *first, *last; } delayed;
 
-RL_OF_RUN(first_delayed)
+RL_OF_RUN(delayed)
 
 static void *send_later(void *argument) {
     static const rl_operation later = {.kind = RL_SEND, .is_woken = rl_can_end_delay};
@@ -299,10 +299,13 @@ static void begin_delay(const item *i) {
 void rl_send_item_later(uint64_t when, item *i, rl_place place) {
     if (when == FOREVER) return rl_discard_item(i);
     i->comes_at = rl_model_time(when);
-    rl_reads_clock();
+    rl_note_clock_read();
     if (rl_is_between_runs_here()) {
-        i->next = first_delayed;
-        first_delayed = i;
+        if (delayed.last)
+            delayed.last->next = i;
+        else
+            delayed.first = i;
+        delayed.last = i;
         return;
     }
     rl_announce_start(place);
@@ -311,20 +314,20 @@ void rl_send_item_later(uint64_t when, item *i, rl_place place) {
 }
 
 static void begin_delayed_work(void) {
-    for (item *i = first_delayed, *next; i; i = next) {
+    for (item *i = delayed.first, *next; i; i = next) {
         next = i->next;
         i->next = NULL;
+        const int before = lab.run.thread_count;
         rl_add_thread_of_set_up(send_in_run, i);
-        begin_delay(i);
+        if (lab.run.thread_count > before) begin_delay(i);
     }
-    first_delayed = NULL;
+    delayed.first = delayed.last = NULL;
 }
 
 static void forget_unfinished_work(void) {
     forget_lanes();
-    item *delayed = first_delayed;
-    first_delayed = NULL;
-    for (item *i = delayed; i; i = i->next) rl_discard_item(i);
+    for (item *i = delayed.first; i; i = i->next) rl_discard_item(i);
+    delayed.first = delayed.last = NULL;
 }
 
 // MARK: - Between two runs

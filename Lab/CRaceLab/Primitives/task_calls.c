@@ -162,7 +162,9 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
     if (!is_of_task) return result;
     // A sleep reads it, too, but not for the program.
     const uintptr_t reader = rl_place_of_await(place).pc;
-    if (reader && !rl_is_compilers_own(reader)) rl_reads_clock();
+    if (!reader || rl_is_compilers_own(reader)) return result;
+    my_thread()->has_read_clock = true;
+    rl_note_clock_read();
     return result;
 }
 

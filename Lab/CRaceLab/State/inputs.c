@@ -1,8 +1,8 @@
 // What a run gets from outside, made the same for every run: random numbers and the time.
 //
 // Time stands still. Otherwise the speed of the processor would decide whether a deadline has
-// passed. It passes when a thread sleeps, when a wait times out, when delayed work is sent, and when a
-// thread does nothing but read the clock.
+// passed. It passes when a thread or task sleeps, when a wait times out, when delayed work arrives, and
+// when a thread does nothing but read the clock.
 
 #include "State/inputs.h"
 

@@ -378,7 +378,7 @@ struct run {
     rl_thread_set sleeping_in_runtime;       // those whose steps have unannounced effects
     uint32_t slept[RL_MAX_THREADS];          // see `rl_plan`
     uint8_t free_before;  // how the current step's lock was available before, RL_FREE_…
-    bool has_more_steps;  // the run has shown accesses that are steps from now on
+    bool has_more_steps;  // the run has shown something new that matters: explore again
     uint32_t preemptions;
     int last;                  // the thread that made the last step
     uint64_t time;             // of the model, in nanoseconds …

@@ -223,13 +223,17 @@ static void climb_by_frame_pointers(climb *c) {
     while (frame && climb_to(c, place_above(frame))) frame = next_frame(frame);
 }
 
-/// Functions with neither save at most a few registers. The return address lies above these, and
-/// the frame pointer is still that of the program.
+/// Functions with neither save at most a few registers. The return address lies above these. The
+/// frame pointer is still that of the program, unless the program is optimized and uses the
+/// register for something else.
 static void climb_by_return_address(climb *c, const uintptr_t *word) {
     const int most_saved = 4;
-    for (int k = 0; k < most_saved && (uintptr_t)word < c->frame_pointer; k++, word++) {
+    const bool has_frame_pointer =
+        c->frame_pointer > (uintptr_t)word && c->frame_pointer < me->stack_base;
+    const uintptr_t end = has_frame_pointer ? c->frame_pointer : me->stack_base;
+    for (int k = 0; k < most_saved && (uintptr_t)word < end; k++, word++) {
         const uintptr_t pc = CODE_ADDRESS(*word);
-        if (!is_in_program(pc) || !follows_a_call(pc)) continue;
+        if (!is_return_address(pc) || origin_of(pc) != OF_PROGRAM) continue;
         climb_to(c, (rl_place){pc, (uintptr_t)(word + 1)});
         return;
     }

@@ -165,7 +165,8 @@ typedef struct {
     /// Called after each run, before `finished`. Returns false if the run has shown something that
     /// the earlier runs should have taken into account: explore again.
     bool (*learn)(void *context, const rl_execution *execution);
-    /// Called after the first run if it `starts_again`, instead of `finished`. May be NULL.
+    /// Called after the first run if it `starts_again` before it is judged, instead of `finished`.
+    /// May be NULL.
     void (*started_over)(void *context, const rl_run *run);
     /// Called after `finished`. Returns false if there is nothing else to run.
     bool (*choose)(void *context, rl_plan *plan);

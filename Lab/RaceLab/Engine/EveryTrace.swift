@@ -40,7 +40,12 @@ package final class Recorder {
         defer { rl_release_explorations() }
         if prefix == nil, startsOver {
             // It does so before the first visit, so that no interleaving is visited twice.
-            explorer.judge = { _ in true }
+            // The checks, too, may show that it has to.
+            explorer.judge = { run in
+                defer { Notes.stop() }
+                _ = explorer.causes(of: run)
+                return true
+            }
             _ = explorer.run()
         }
         let states = explorer.readStates()

@@ -119,8 +119,8 @@ extension Reduction {
         let start = Int(execution.steps[second.at].firstMovable)
         let steps = execution.steps
         let effects = execution.effects
-        /// The latest step for which the second one has waited, as long as it is not known which step
-        /// took what it waited for. In between, the second step was not enabled.
+        /// The step that made available what the second step waits for; `nil` once the step that took
+        /// it is found. Between the two, the second step was not enabled.
         var awaited: Int?
         var first = second.at - 1
         while first >= start {
@@ -152,6 +152,7 @@ extension Reduction {
                     break
                 }
                 if e == 0 { awaited = nil }
+                // The second step cannot come before this one, only before the one that took the lock.
                 if let awaited, execution.clock(of: awaited)[thread] >= step.number { continue }
                 let isHandled = e == 0 && released.contains { $0.step == first }
                 if order.is_race, !isHandled {

@@ -70,6 +70,21 @@ struct IsolationTests {
             #expect([.signal(SIGXCPU), .signal(SIGKILL)].contains(ended))
         }
 
+        @Test("a process that could go on does not wait, whether or not it gets a processor")
+        func heldUp() throws {
+            let process = Process()
+            process.executableURL = URL(filePath: "/bin/sh")
+            process.arguments = ["-c", "echo; while :; do :; done"]
+            let output = Pipe()
+            process.standardOutput = output
+            try process.run()
+            _ = output.fileHandleForReading.availableData
+            #expect(Child.isHeldUp(process.processIdentifier))
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+            #expect(!Child.isHeldUp(process.processIdentifier))
+        }
+
         @Test("an interrupted grader removes its folder, and kills the answer")
         func interrupted() throws {
             let folder = try TemporaryFolder()

@@ -17,11 +17,8 @@
             delayed("there are three", [1, 2, 3], outcomes: ["1 2 3"]),
             delayed("the thread sleeps between", [6, 1], sleep: 7, outcomes: ["6 1"]),
             delayed("the thread sleeps for less", [6, 1], sleep: 4, outcomes: ["1 6", "6 1"]),
-            program("during the setup", outcomes: ["1 10"]) { scenario, log in
-                log.send(after: 10)
-                log.send(after: 1)
-                scenario.thread("locks") { NSLock().withLock {} }
-            },
+            duringSetUp([1, 10], outcomes: ["1 10"]),
+            duringSetUp([10, 1], outcomes: ["1 10", "10 1"]),
             program("during the setup, and by a thread", outcomes: ["1 2", "2 1"]) {
                 scenario, log in
                 log.send(after: 2)
@@ -60,7 +57,7 @@
                     log.send(after: 1) { log.send(after: 2, name: 3) }
                 }
             },
-            // The first one may be sent only when the other thread has slept.
+            // The work with the delay of 2 may be sent only after the other thread has slept.
             program("how long an unrelated thread sleeps is no limit", outcomes: ["2 1", "1 2"]) {
                 scenario, log in
                 let (sent, slept) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -95,6 +92,14 @@
             },
         ]
 
+        @Test("work that is sent with a delay before a run that has no threads is not done")
+        func withoutThreads() {
+            let exploration = explore { scenario in
+                for length in [1, 2] { Log().send(after: length) }
+            }
+            #expect(!exploration.survives && exploration.explored <= 1)
+        }
+
         private static func program(
             _ name: String, outcomes: Set<String>,
             _ describe: @escaping @Sendable (Scenario, Log) -> Void
@@ -103,6 +108,13 @@
                 let log = Log()
                 describe(scenario, log)
                 scenario.outcome { log.text }
+            }
+        }
+
+        private static func duringSetUp(_ lengths: [Int], outcomes: Set<String>) -> KnownProgram {
+            program("sent during the setup: \(lengths)", outcomes: outcomes) { scenario, log in
+                for length in lengths { log.send(after: length) }
+                scenario.thread("locks") { NSLock().withLock {} }
             }
         }
 

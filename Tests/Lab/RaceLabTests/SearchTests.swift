@@ -12,8 +12,8 @@ struct SearchTests {
         let programs: @Sendable () -> [Program]
         let classes: Int
         let redundant: Int
-        /// Of what a step does without announcing it, the search knows only that. So it explores some
-        /// classes twice.
+        /// The search knows only that a step has unannounced effects, not which ones. So it explores
+        /// some classes twice.
         var canRepeat = false
     }
 

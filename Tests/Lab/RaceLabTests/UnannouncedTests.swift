@@ -191,8 +191,8 @@
             func leave() { lock.unlock() }
         }
 
-        /// When a property of a borrowed noncopyable one's object is passed as `inout`, the compiler
-        /// announces the object, too. The one of Swift 6.2 crashes there.
+        /// If a property of an object that a borrowed noncopyable value holds is passed as `inout`,
+        /// the compiler also announces the object. The compiler of Swift 6.2 crashes there.
         #if compiler(>=6.3)
             fileprivate struct Owner<Value: ~Copyable>: ~Copyable {
                 let guarded: Guarded<Value>
