@@ -206,7 +206,7 @@ public struct Grader: Sendable {
         }
         if exercise.isAboutOrderings,
             let objection = source.objection(
-                toMoreThanOrderingsOf: SourceText(exercise.stub(variant: 1)))
+                toMoreThanOrderingsOf: SourceText(exercise.stub()))
         {
             throw .refused(objection)
         }

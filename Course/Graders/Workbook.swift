@@ -21,6 +21,11 @@ public struct Workbook: Sendable {
 
     static let graders = package.appending(path: "Course/Graders")
 
+    /// The text of a file in that folder.
+    fileprivate static func text(_ path: String) -> String {
+        (try? String(contentsOf: graders.appending(path: path), encoding: .utf8)) ?? ""
+    }
+
     /// The file of an exercise: `Exercise05.swift`.
     public func file(_ exercise: Exercise) -> URL {
         folder.appending(path: "\(exercise.name).swift")
@@ -37,9 +42,6 @@ public struct Workbook: Sendable {
 }
 
 extension Exercise {
-    /// The initial contents of the file in a workbook.
-    public var stub: URL { Workbook.graders.appending(path: "Stubs/\(name).swift") }
-
     var adapterFiles: [URL] {
         (adapters + ["Answer"]).map {
             Workbook.graders.appending(path: "Adapters/\($0)+Grading.swift")
@@ -48,13 +50,11 @@ extension Exercise {
 
     /// The task: the comment at the beginning of the stub.
     public var task: String {
-        stubText.split(separator: "\n", omittingEmptySubsequences: false)
+        stub().split(separator: "\n", omittingEmptySubsequences: false)
             .prefix { $0.hasPrefix("//") }
             .map { $0.dropFirst($0.hasPrefix("// ") ? 3 : 2) }
             .joined(separator: "\n")
     }
-
-    private var stubText: String { (try? String(contentsOf: stub, encoding: .utf8)) ?? "" }
 
     func isUntouched(_ source: SourceText) -> Bool {
         let essence = source.essence
@@ -73,13 +73,16 @@ extension Exercise {
             atPath: Workbook.graders.appending(path: "Variants").path)) ?? [])
         .count { $0.hasSuffix(".edit") }
 
-    /// The initial contents for a variant. The variants differ in their class.
-    public func stub(variant: Int) -> String {
-        guard variant > 1 else { return stubText }
-        let file = Workbook.graders.appending(path: "Variants/\(variant).edit")
-        let edits = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
+    /// The initial contents of the file in a workbook. The variants differ in their class.
+    public func stub(variant: Int = 1) -> String {
+        // What is the same in several stubs.
+        let first = ["Init", "Then"].reduce(Workbook.text("Stubs/\(name).swift")) {
+            $0.replacing("    // \($1).part\n", with: Workbook.text("Stubs/\($1).part"))
+        }
+        guard variant > 1 else { return first }
         return Edits.applied(
-            edits, to: stubText.replacing("variant = 1", with: "variant = \(variant)")) ?? ""
+            Workbook.text("Variants/\(variant).edit"),
+            to: first.replacing("variant = 1", with: "variant = \(variant)")) ?? ""
     }
 
     /// The variant that an answer names in its report; `nil` if it names none, an unknown one, or
@@ -102,9 +105,7 @@ extension Exercise {
 
     /// The original class with its adapter, under other names.
     func suspect(of variant: Int?) -> String {
-        let adapter = adapterFiles[0]
-        let ties = (try? String(contentsOf: adapter, encoding: .utf8)) ?? ""
-        return (stub(variant: variant ?? 1) + "\n" + ties)
+        (stub(variant: variant ?? 1) + "\n" + Workbook.text("Adapters/\(adapters[0])+Grading.swift"))
             .replacing("AWPromise", with: "Suspect").replacing("BugReport", with: "AsItCame")
             .replacing("BoxOffice", with: "OriginalOffice")
             .replacing("enum Report", with: "enum AsItCame")

@@ -29,19 +29,7 @@ public final class AWPromise<Value> {
     /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
 
-    public init(
-        block: (
-            _ resolve: @escaping (Value) -> Void,
-            _ reject: @escaping (any Error) -> Void
-        ) -> Void
-    ) {
-        block(
-            { value in self.settle(.success(value)) },
-            { error in self.settle(.failure(error)) }
-        )
-    }
-
-    private init() {}
+    // Init.part
 
     private func settle(_ outcome: Outcome) {
         result = outcome
@@ -56,20 +44,5 @@ public final class AWPromise<Value> {
         }
     }
 
-    @discardableResult
-    public func then<Next>(
-        _ function: @escaping (Value) throws -> Next
-    ) -> AWPromise<Next> {
-        let next = AWPromise<Next>()
-        observe { outcome in
-            next.settle(Result { try function(outcome.get()) })
-        }
-        return next
-    }
-
-    public func error(_ function: @escaping (any Error) -> Void) {
-        observe { outcome in
-            if case .failure(let error) = outcome { function(error) }
-        }
-    }
+    // Then.part
 }

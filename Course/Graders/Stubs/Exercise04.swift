@@ -32,19 +32,7 @@ public final class AWPromise<Value> {
     /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
 
-    public init(
-        block: (
-            _ resolve: @escaping (Value) -> Void,
-            _ reject: @escaping (any Error) -> Void
-        ) -> Void
-    ) {
-        block(
-            { value in self.settle(.success(value)) },
-            { error in self.settle(.failure(error)) }
-        )
-    }
-
-    private init() {}
+    // Init.part
 
     private func settle(_ outcome: Outcome) {
         guard result == nil else { return }
@@ -62,16 +50,7 @@ public final class AWPromise<Value> {
         }
     }
 
-    @discardableResult
-    public func then<Next>(
-        _ function: @escaping (Value) throws -> Next
-    ) -> AWPromise<Next> {
-        let next = AWPromise<Next>()
-        observe { outcome in
-            next.settle(Result { try function(outcome.get()) })
-        }
-        return next
-    }
+    // Then.part
 
     @discardableResult
     public func then<Next>(
@@ -79,12 +58,6 @@ public final class AWPromise<Value> {
     ) -> AWPromise<Next> {
         // No code settles it yet.
         AWPromise<Next>()
-    }
-
-    public func error(_ function: @escaping (any Error) -> Void) {
-        observe { outcome in
-            if case .failure(let error) = outcome { function(error) }
-        }
     }
 }
 

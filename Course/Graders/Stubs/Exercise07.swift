@@ -36,19 +36,7 @@ public final class AWPromise<Value> {
 
     public var result: Outcome? { lock.withLock { outcome } }
 
-    public init(
-        block: (
-            _ resolve: @escaping (Value) -> Void,
-            _ reject: @escaping (any Error) -> Void
-        ) -> Void
-    ) {
-        block(
-            { value in self.settle(.success(value)) },
-            { error in self.settle(.failure(error)) }
-        )
-    }
-
-    private init() {}
+    // Init.part
 
     private func settle(_ outcome: Outcome) {
         lock.lock()
@@ -68,20 +56,5 @@ public final class AWPromise<Value> {
         if let settled { handler(settled) }
     }
 
-    @discardableResult
-    public func then<Next>(
-        _ function: @escaping (Value) throws -> Next
-    ) -> AWPromise<Next> {
-        let next = AWPromise<Next>()
-        observe { outcome in
-            next.settle(Result { try function(outcome.get()) })
-        }
-        return next
-    }
-
-    public func error(_ function: @escaping (any Error) -> Void) {
-        observe { outcome in
-            if case .failure(let error) = outcome { function(error) }
-        }
-    }
+    // Then.part
 }

@@ -6,9 +6,10 @@ import Testing
 /// What the documents and the tasks claim about listings is true: each claim is run.
 @Suite("Claims", .needsTheLabElsewhere)
 struct ClaimTests {
-    /// A file of the package, as an answer to an exercise, and whether it is accepted.
+    /// A file of the package or a stub, as an answer to an exercise, and whether it is accepted.
     struct Claim: Sendable, CustomStringConvertible {
         let file: String
+        var stub: Int?
         let exercise: Int
         /// The row that the grader names, or `nil` if it accepts the file.
         var failing: String?
@@ -20,10 +21,8 @@ struct ClaimTests {
                 failing: failing)
         }
 
-        static func stub(_ number: String, _ exercise: Int, failing: String? = nil) -> Claim {
-            Claim(
-                file: "Course/Graders/Stubs/Exercise\(number).swift", exercise: exercise,
-                failing: failing)
+        static func stub(_ number: Int, _ exercise: Int, failing: String? = nil) -> Claim {
+            Claim(file: "stub \(number)", stub: number, exercise: exercise, failing: failing)
         }
     }
 
@@ -33,14 +32,14 @@ struct ClaimTests {
         .step("StepBCallOutside", 5), .step("StepBCallOutside", 6),
         .step("StepCThirdPhase", 7),
         // Exercise 3: "keeps a list of handlers and calls them in the order of registration".
-        .stub("03", 2),
+        .stub(3, 2),
         // Exercise 5: "settles once and calls every handler once", but "does not keep the order if
         // a handler registers another one".
-        .stub("05", 2), .stub("05", 3, failing: "out of order"),
+        .stub(5, 2), .stub(5, 3, failing: "out of order"),
         // Exercise 6: "no handler is lost, and none is called twice".
-        .stub("06", 5), .stub("06", 6, failing: "called under a lock"),
+        .stub(6, 5), .stub(6, 6, failing: "called under a lock"),
         // Exercise 7: "decides under its lock, and calls handlers after it has released it".
-        .stub("07", 6), .stub("07", 7, failing: "out of order"),
+        .stub(7, 6), .stub(7, 7, failing: "out of order"),
         // Chapter 8: `all` may look whether every value is there, but not count before it stores.
         Claim(file: "Exercises/Answers/08/LookingEachTime.swift", exercise: 8),
         Claim(
@@ -50,8 +49,8 @@ struct ClaimTests {
 
     @Test("a listing is, or is not, an answer, as the documents claim", arguments: claims)
     func answers(claim: Claim) throws {
-        let file = Commands.package.appending(path: claim.file).path
-        let result = try Commands.promiseLab(["grade", "\(claim.exercise)", "--file", file])
+        let stub = claim.stub.flatMap { Exercise(number: $0)?.stub() }
+        let result = try grade(stub ?? TutorialTests.text(claim.file), claim.exercise)
         if let failing = claim.failing {
             #expect(result.output.contains("not solved"), "\(result.output)")
             let failures = result.lines.drop { !$0.hasPrefix("✗") }.joined(separator: "\n")
@@ -75,13 +74,17 @@ struct ClaimTests {
         let after = change.filter { !$0.hasPrefix("-") }.map { $0.dropFirst() }
         let changed = try TutorialTests.text(path).replacing(
             before.joined(separator: "\n"), with: after.joined(separator: "\n"), maxReplacements: 1)
+        let result = try grade(changed, exercise)
+        let failures = result.lines.drop { !$0.hasPrefix("✗") }.joined(separator: "\n")
+        #expect(failures.contains(failing), "\(result.output)")
+    }
+
+    private func grade(_ answer: String, _ exercise: Int) throws -> Commands.Result {
         let copy = FileManager.default.temporaryDirectory
             .appending(path: "try-it-\(UUID().uuidString).swift")
         defer { try? FileManager.default.removeItem(at: copy) }
-        try changed.write(to: copy, atomically: true, encoding: .utf8)
-        let result = try Commands.promiseLab(["grade", "\(exercise)", "--file", copy.path])
-        let failures = result.lines.drop { !$0.hasPrefix("✗") }.joined(separator: "\n")
-        #expect(failures.contains(failing), "\(result.output)")
+        try answer.write(to: copy, atomically: true, encoding: .utf8)
+        return try Commands.promiseLab(["grade", "\(exercise)", "--file", copy.path])
     }
 
     @Test("step A waits for its own lock, and in one schedule two threads wait for each other")

@@ -89,7 +89,7 @@ struct ClassTests {
         let submitted = try TemporaryFolder()
         let folder = submitted.url
         let names = ["=1+1", "Müller, Jörg", "O\"Neil d'Arc"]
-        let stub = try String(contentsOf: Exercise(number: 5)!.stub, encoding: .utf8)
+        let stub = Exercise(number: 5)!.stub()
         for name in names { try submitted.add(name, stub) }
         try submitted.write("stray", to: "Exercise05.swift")
         let reports = folder.appending(path: "reports")
@@ -125,7 +125,7 @@ struct ClassTests {
     func folders() throws {
         let submitted = try TemporaryFolder()
         let exercise = try #require(Exercise(number: 5))
-        let stub = try String(contentsOf: exercise.stub, encoding: .utf8)
+        let stub = exercise.stub()
         let answer = try answer()
         try submitted.add("anna", answer, in: "week 3")
         try submitted.add("bert", answer, in: "course/Exercises/Workbook")

@@ -50,8 +50,8 @@ struct GraderTests {
     }
 
     @Test("a stub is recognized as untouched, and would fail", arguments: Exercise.all)
-    func stub(_ exercise: Exercise) {
-        let grade = Grader.here.grade(exercise, exercise.stub)
+    func stub(_ exercise: Exercise) throws {
+        let grade = try grade(exercise.stub(), exercise)
         #expect(grade.failure != nil, "\(grade.rejection): \(grade.explanation)")
     }
 

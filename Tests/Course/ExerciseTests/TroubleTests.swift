@@ -130,7 +130,7 @@ struct TroubleTests {
         arguments: [(1, "losesAHandler"), (12, "schedule"), (13, "schedule")])
     func wrongType(number: Int, name: String) throws {
         let exercise = Exercise.all[number - 1]
-        let stub = try String(contentsOf: exercise.stub, encoding: .utf8)
+        let stub = exercise.stub()
         let wrong = stub.replacing(try Regex("\(name) = \".*\""), with: "\(name) = 5")
         #expect(wrong != stub)
         let folder = try TemporaryFolder()
