@@ -252,10 +252,13 @@ extension Failure {
     }
 
     /// `nil` if nothing failed.
-    init?(ofOneThread exploration: Exploration) {
+    init?(_ exploration: Exploration, hasOneThread: Bool) {
         switch exploration.inconclusive {
+        case nil: break
         // One thread may behave differently in each run, and may do nothing that the lab sees.
-        case .sawNothing, .notDeterministic, .notDeterministicBecauseOf, nil: break
+        case .sawNothing where hasOneThread, .notDeterministic where hasOneThread,
+            .notDeterministicBecauseOf where hasOneThread:
+            break
         case .some(let inconclusive):
             self.init(inconclusive)
             return

@@ -32,14 +32,18 @@ extension Exercise {
                     "A value arrives. How does your code know the place of its promise in the list?"
             ) { .inSequence(OperatorPrograms.all, watched: 80, withNumbers($0)) },
             .otherValues("E08.2", .all([0]), .all([0, 1]), .all([])),
-            .programs(
+            .unwatched(
                 "E08.3", "a thousand promises",
                 "The aggregate waits for \(Bounds.squared) promises, which are fulfilled from the "
                     + "first, from the last, or before the call. One of them is rejected, or two are "
                     + "rejected before the call. Or the list has half as many promises, each of them "
                     + "twice. As many aggregates wait for one promise.",
-                asking: "How far can your code count?"
-            ) { .unwatched(OperatorPrograms.manyOfAll, withNumbers($0)) },
+                asking: "How far can your code count?", with: AnyObject.self
+            ) { answer in
+                for program in OperatorPrograms.manyOfAll {
+                    try program.runUnwatched(withNumbers(answer)(program))
+                }
+            },
             .programs(
                 "E08.4", "two and three threads, small programs",
                 "Two or three threads settle promises and call `whenAll`. In every interleaving, "

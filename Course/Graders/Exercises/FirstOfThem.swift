@@ -49,12 +49,13 @@ extension Exercise {
                 asking: "What does the clock call, when, and which line cancels that?"
             ) { .inSequence(OperatorPrograms.limits, watched: 80, withNumbers($0)) },
             .otherValues("E09.3", .winner([0]), .limit(0, .seconds(1))),
-            .programs(
+            .unwatched(
                 "E09.4", "thousands of promises",
                 "Of \(Bounds.many) promises, the last one in the list wins. None of the others has "
                     + "a handler left.",
-                asking: "Which of your lines limits how many there can be?"
-            ) { .unwatched(OperatorPrograms.manyOfRaces, withNumbers($0)) },
+                asking: "Which of your lines limits how many there can be?",
+                with: AnyObject.self
+            ) { try lastOfMany.runUnwatched(withNumbers($0)(lastOfMany)) },
             .programs(
                 "E09.5", "no cycle remains",
                 "No promise of a race ever settles, and nothing can settle it any more. When the "
@@ -89,4 +90,9 @@ extension Exercise {
                     .call(.winner([])),
                 ]),
         ])
+
+    /// The last of very many promises wins.
+    private static let lastOfMany = SmallProgram<OperatorModel>([
+        .call(.winner(Array(0..<Bounds.many))), .settle(Bounds.many - 1, .fulfill(1)),
+    ])
 }

@@ -166,11 +166,6 @@ enum OperatorPrograms {
         return all
     }()
 
-    /// The last of very many promises wins.
-    static let manyOfRaces = [
-        Program([.call(.winner(Array(0..<Bounds.many))), .settle(Bounds.many - 1, .fulfill(1))])
-    ]
-
     static let neverSettled = [
         Program([.call(.winner([0]))]), Program([.call(.winner([0, 1, 0]))]),
         Program([.call(.winner([0, 1])), .call(.winner([1, 2]))]),

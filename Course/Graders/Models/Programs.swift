@@ -14,8 +14,6 @@ struct Programs {
     /// How many of the programs that can run without the lab run in it nevertheless, because it
     /// finds deadlocks and calls under a lock. They are the smallest.
     var watched = 0
-    /// Whether the programs are too long for the lab.
-    var isTooLong = false
     /// Whether nothing that makes a note may run while a lock is held.
     var forbidsCallsUnderLocks = false
     var interleavings = Programs.interleavingsOfAll
@@ -69,14 +67,9 @@ extension Requirement {
     /// Explores the programs up to the first that fails.
     func verdict(of programs: Programs, isolated: Bool, isOptimized: Bool) -> Verdict {
         if let program { return verdict(of: program, programs, isolated: isolated) }
-        if let run = programs.runAlone {
-            let batches = Batches(programs: programs, run: run)
-            if let failure = batches.firstFailure(self, isOptimized: isOptimized) {
-                return .fails(failure)
-            }
-            return verdictInARow(programs, run, isOptimized: isOptimized)
-        }
-        return verdictOfEach(programs)
+        let verdict = verdictOfEach(programs, isOptimized: isOptimized)
+        guard case .holds = verdict, let run = programs.runAlone else { return verdict }
+        return verdictInARow(programs, run, isOptimized: isOptimized)
     }
 
     static var optionsOfPrograms: Exploration.Options {
@@ -85,12 +78,13 @@ extension Requirement {
         return options
     }
 
-    private func verdictOfEach(_ programs: Programs) -> Verdict {
+    private func verdictOfEach(_ programs: Programs, isOptimized: Bool) -> Verdict {
         var options = Requirement.optionsOfPrograms
         options.stopsAtFirstFailure = true
+        let hasOneThread = programs.runAlone != nil
         var explored = 0
         var isComplete = true
-        for number in 0..<programs.count {
+        for number in 0..<(hasOneThread ? programs.watched : programs.count) {
             Patience.begin(program: number)
             options.maximumInterleavings = Programs.share(
                 of: programs.interleavings - explored, among: programs.count - number)
@@ -99,10 +93,13 @@ extension Requirement {
                 programs.add(number, to: $0)
             }
             explored += exploration.explored
-            if exploration.inconclusive != nil || exploration.failing > 0 {
+            if var failure = Failure(exploration, hasOneThread: hasOneThread) {
+                failure.program = number
+                if isOptimized { return .fails(failure) }
+                // Explored again for a table, and up to the last interleaving.
                 let again = verdict(of: number, programs, isolated: false)
                 if case .fails = again { return again }
-                return .fails(.doesNotRecur(in: number))
+                return .fails(hasOneThread ? failure.afterOthersOnly : .doesNotRecur(in: number))
             }
             if exploration.coverage != .all { isComplete = false }
         }
@@ -160,12 +157,7 @@ extension Requirement {
         }
     }
 
-    /// Explores one program; runs it once, without the lab, if it is too long for the lab.
-    func verdict(of program: Int, _ programs: Programs, isolated: Bool) -> Verdict {
-        if programs.isTooLong, let run = programs.runAlone {
-            guard let fault = run(program) else { return .holds(explored: nil) }
-            return .fails(Failure(reason: fault.reason, detail: fault.detail, program: program))
-        }
+    private func verdict(of program: Int, _ programs: Programs, isolated: Bool) -> Verdict {
         var options = Requirement.optionsOfPrograms
         let verdict = explored(&options, isolated: isolated) { programs.add(program, to: $0) }
         guard case .fails(var failure) = verdict else { return verdict }

@@ -204,23 +204,6 @@ extension Programs {
         return programs
     }
 
-    /// The same without the lab, for programs with very many operations. What is seen is compared
-    /// in the end only.
-    static func unwatched<User: Subject>(
-        _ all: [SmallProgram<User.Model>], _ make: @escaping (SmallProgram<User.Model>) -> User
-    ) -> Programs {
-        var programs = Programs.inSequence(all, watched: 0, make)
-        programs.isTooLong = true
-        programs.runAlone = { number in
-            withoutMainQueue {
-                let user = make(all[number])
-                for operation in all[number].threads[0] { user.perform(operation) }
-                return all[number].fault(user.seen, allowed: all[number].ends)
-            }
-        }
-        return programs
-    }
-
     private static func inSequence<User: Subject>(
         _ program: SmallProgram<User.Model>, _ make: (SmallProgram<User.Model>) -> User
     ) -> Fault? {
@@ -263,6 +246,14 @@ extension Programs {
         programs.forbidsCallsUnderLocks = true
         programs.interleavings = 6_000
         return programs
+    }
+}
+
+extension SmallProgram {
+    /// Runs a program with very many operations. What is seen is compared in the end only.
+    func runUnwatched<User: Subject>(_ user: User) throws where User.Model == Model {
+        for operation in threads[0] { user.perform(operation) }
+        if let fault = fault(user.seen, allowed: ends) { throw fault }
     }
 }
 
