@@ -168,7 +168,7 @@ let course: [Target] = [
     .testTarget(
         name: "ExerciseTests",
         dependencies: ["Graders", "RaceLabTesting", "SharedSuite", "promise-lab"],
-        path: "Tests/Course/ExerciseTests", exclude: ["WrongAnswers"]),
+        path: "Tests/Course/ExerciseTests", exclude: ["RightAnswers", "WrongAnswers"]),
     // What people read: the documents, the output of the command, and the page, in a browser
     // where one is installed.
     .testTarget(

@@ -44,19 +44,7 @@ public final class AWPromise<Value> {
 
     public var result: Outcome? { state.withLock { $0.outcome } }
 
-    public init(
-        block: (
-            _ resolve: @escaping (Value) -> Void,
-            _ reject: @escaping (any Error) -> Void
-        ) -> Void
-    ) {
-        block(
-            { value in self.settle(.success(value)) },
-            { error in self.settle(.failure(error)) }
-        )
-    }
-
-    private init() {}
+    // Init.part
 
     private func settle(_ outcome: Outcome) {
         let isFirst = state.withLock { state in
@@ -98,20 +86,5 @@ public final class AWPromise<Value> {
         }
     }
 
-    @discardableResult
-    public func then<Next>(
-        _ function: @escaping (Value) throws -> Next
-    ) -> AWPromise<Next> {
-        let next = AWPromise<Next>()
-        observe { outcome in
-            next.settle(Result { try function(outcome.get()) })
-        }
-        return next
-    }
-
-    public func error(_ function: @escaping (any Error) -> Void) {
-        observe { outcome in
-            if case .failure(let error) = outcome { function(error) }
-        }
-    }
+    // Then.part
 }

@@ -10,13 +10,13 @@ struct AnswerFile: Sendable, CustomTestStringConvertible {
     let path: String
     let source: String
 
-    /// The answers that must be accepted.
-    static let right = all(in: answers)
+    /// The answers that must be accepted: those of the package, and some with unusual names.
+    static let right = all(in: answers) + all(in: tests.appending(path: "RightAnswers"))
 
     /// The answers that must be rejected, for the reason in their first line.
-    static let wrong = all(
-        in: URL(filePath: #filePath).deletingLastPathComponent().appending(path: "WrongAnswers"))
+    static let wrong = all(in: tests.appending(path: "WrongAnswers"))
 
+    private static let tests = URL(filePath: #filePath).deletingLastPathComponent()
     private static let answers = Workbook.package.appending(path: "Exercises/Answers")
 
     /// The answers in a folder with a subfolder for each exercise, named by its number.
@@ -80,23 +80,6 @@ struct AnswerFile: Sendable, CustomTestStringConvertible {
         let mark = "// Rejected: "
         let line = source.prefix { $0 != "\n" }
         return line.hasPrefix(mark) ? String(line.dropFirst(mark.count)) : nil
-    }
-
-    /// An answer to exercise 5 that ends the process when two threads are in a function of it.
-    static func crashing() throws -> String {
-        let head = "    private func observe(_ handler: @escaping Handler) {\n"
-        return try named("05/NSLock.swift").replacing(
-            head,
-            by: """
-                    private let door = NSLock()
-                    private var inside = 0
-
-                \(head)
-                        door.withLock { inside += 1 }
-                        door.withLock { if inside > 1 { fatalError("two at once") } }
-                        door.withLock { inside -= 1 }
-
-                """)
     }
 
     var testDescription: String {

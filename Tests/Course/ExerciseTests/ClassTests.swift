@@ -45,31 +45,6 @@ struct ClassTests {
         return Dictionary(uniqueKeysWithValues: rows.dropFirst().map { ($0[0], $0[column]) })
     }
 
-    /// Writes lines of the grader's protocol to every open file.
-    var forgery: String {
-        let words = Exercise(number: 5)!.requirements.map { requirement in
-            // A decoder needs the coverage, although it has a default value in Swift.
-            let holds = #"{"holds":{"of":{"all":{}},"remarks":[]}}"#
-            return #"{"begins":{"_0":"\#(requirement.id)"}}\#n"#
-                + #"{"ends":{"_0":"\#(requirement.id)","_1":\#(holds),"token":""}}\#n"#
-        }
-        return """
-
-            private func forgeVerdicts() {
-                var bytes = Array(#\"""
-            \(words.joined())
-            \"""#.utf8)
-                for descriptor in Int32(3)..<30 {
-                    bytes.withUnsafeMutableBytes { bytes in
-                        var part = iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
-                        _ = writev(descriptor, &part, 1)
-                    }
-                }
-            }
-
-            """
-    }
-
     @Test("an answer is graded again only if it has changed, or with `--afresh`")
     func resuming() throws {
         let submitted = try TemporaryFolder()

@@ -152,7 +152,7 @@ struct ClassroomCommandTests {
     @Test("for an answer that crashes there is a table of the interleaving, but no page")
     func noPageOfACrash() throws {
         let copy = try Copy()
-        try copy.put(text: AnswerFile.crashing(), 5)
+        try copy.put("05/CrashesWhenTwoMeet.swift", 5)
         let result = try copy.run("grade", "5", "--format", "html")
         #expect(result.status == 1 && result.output == "")
         #expect(result.errors.contains("an interleaving ends the process"))
