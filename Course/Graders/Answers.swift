@@ -5,7 +5,7 @@ import SharedSuite
 
 /// An answer that is a promise class: exercises 2 to 7 and 12.
 public protocol PromiseAnswer: AnyObject {
-    func handle<Value>(_ block: Pending<Value>.Block) -> Handle<Value>
+    func handle<Value>(_ block: Pending<Value>.Block) -> any Handle<Value>
 }
 
 /// An answer that consists of two interleavings: exercise 1.

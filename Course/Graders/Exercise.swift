@@ -20,8 +20,8 @@ public struct Exercise: Sendable {
 }
 
 extension Exercise {
-    /// Of an answer that is a promise class, and whose `then` does not flatten.
-    static let mapping = ["Promise", "ThePromise", "Handle", "Mapping"]
+    /// Of an answer that is a promise class.
+    static let promise = ["Promise", "ThePromise", "Handle"]
 
     /// All exercises, in the order of the course.
     public static let all: [Exercise] = [

@@ -3,34 +3,25 @@ import SharedSuite
 
 // Compiled together with an answer that is a promise class.
 
-/// A promise with its type hidden.
-class PromiseForGrading<Value>: Graders.Handle<Value> {
-    let promise: AWPromise<Value>
+extension AWPromise: Graders.Handle {
+    public var settled: Result<Value, any Error>? { self.result }
 
-    init(_ promise: AWPromise<Value>) {
-        self.promise = promise
+    public func chaining<Next>(
+        _ function: @escaping (Value) throws -> Next
+    ) -> any Graders.Handle<Next> {
+        let next: AWPromise<Next> = self.then(function)
+        return next
     }
 
-    override var object: AnyObject { promise }
-    override var result: Result<Value, any Error>? {
-        promise.result
+    public func catching(_ function: @escaping (any Error) -> Void) {
+        self.error(function)
     }
 
-    override func then<Next>(_ function: @escaping (Value) throws -> Next) -> Graders.Handle<Next> {
-        PromiseForGrading<Next>(promise.then(function))
-    }
-
-    override func error(_ function: @escaping (any Error) -> Void) {
-        promise.error(function)
-    }
-
-    override var fields: [(title: String, value: String)] {
-        storedFields(of: promise, promise.result)
-    }
+    public var columns: [(title: String, value: String)] { storedFields(of: self, self.result) }
 }
 
 extension Graders.PromiseAnswer {
-    func handle<Value>(_ block: Graders.Pending<Value>.Block) -> Graders.Handle<Value> {
-        hold(AWPromise<Value> { block($0, $1) })
+    func handle<Value>(_ block: Graders.Pending<Value>.Block) -> any Graders.Handle<Value> {
+        AWPromise<Value> { block($0, $1) }
     }
 }

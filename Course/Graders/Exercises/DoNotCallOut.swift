@@ -1,6 +1,6 @@
 extension Exercise {
     static let doNotCallOut = Exercise(
-        number: 6, title: "Do not call out under the lock", chapter: 5, adapters: mapping,
+        number: 6, title: "Do not call out under the lock", chapter: 5, adapters: promise,
         hints: [
             "Underline each place at which code runs that you have not written. There are "
                 + "two kinds: functions that are called, and a `deinit` that runs because an "

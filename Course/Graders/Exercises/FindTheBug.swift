@@ -4,7 +4,7 @@ import SharedSuite
 extension Exercise {
     static let findTheBug = Exercise(
         number: 12, title: "Find the bug", chapter: 11,
-        adapters: ["Promise", "BugHunt", "Handle", "Mapping"],
+        adapters: ["Promise", "BugHunt", "Handle"],
         hints: [
             "Draw a line around each critical section. Between two of them, any other "
                 + "thread may run.",

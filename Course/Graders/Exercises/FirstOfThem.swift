@@ -34,10 +34,7 @@ extension Exercise {
                     + "and an observer of the outcome settles other promises or calls `winner`. "
                     + "After each call, each outcome is pending, or was settled once as the task "
                     + "asks; then no promise that has lost has a handler left, and none keeps the "
-                    + "outcome or the winner alive.",
-                asking:
-                    "In which order does your code visit the promises, and what happens at the "
-                    + "first that is settled, with a value or an error?"
+                    + "outcome or the winner alive."
             ) { .inSequence(OperatorPrograms.races, watched: 80, withNumbers($0)) },
             .programs(
                 "E09.2", "one thread: withTimeout",
@@ -45,8 +42,7 @@ extension Exercise {
                     + "the limits are from zero to thousands of years, or below zero. An "
                     + "observer of the outcome advances the clock and settles the promise. When the "
                     + "outcome is settled, no alarm is left on the clock, and no handler on the "
-                    + "promise.",
-                asking: "What does the clock call, when, and which line cancels that?"
+                    + "promise."
             ) { .inSequence(OperatorPrograms.limits, watched: 80, withNumbers($0)) },
             .otherValues("E09.3", .winner([0]), .limit(0, .seconds(1))),
             .unwatched(
@@ -60,10 +56,7 @@ extension Exercise {
                 "E09.5", "no cycle remains",
                 "No promise of a race ever settles, and nothing can settle it any more. When the "
                     + "last reference to all of them is released, they must be freed, and so must "
-                    + "the outcome.",
-                asking:
-                    "Draw an arrow from each promise to its handlers, and from each handler to "
-                    + "what it captured. Which arrow closes a cycle while the outcome is pending?"
+                    + "the outcome."
             ) { (answer: AnyObject) in
                 .inSequence(OperatorPrograms.neverSettled, watched: 0) {
                     OperatorSubject(answer, .numbers, promises: $0.promises, neverSettled: true)
@@ -74,10 +67,7 @@ extension Exercise {
                 "Two or three threads call `winner` and `withTimeout`, settle promises, and advance "
                     + "the clock. In every interleaving, each outcome is settled once, as if the "
                     + "calls had been made one after another, and leaves no alarm and no handler "
-                    + "behind.",
-                asking:
-                    "The race may be over before you have finished setting it up. Which line cleans "
-                    + "up what is created after that?"
+                    + "behind."
             ) { .inThreads(OperatorPrograms.racesInThreads, withNumbers($0)) },
             .independence(
                 "E09.7", "two races, two threads",

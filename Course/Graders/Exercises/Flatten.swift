@@ -1,7 +1,7 @@
 extension Exercise {
     static let flatten = Exercise(
         number: 4, title: "Flatten", chapter: 3,
-        adapters: ["Promise", "ThePromise", "Handle", "Flattening"],
+        adapters: promise + ["Flattening"],
         hints: [
             "There are three promises: the one on which `then` is called, the one that it "
                 + "returns, and the one that the function returns. When is each of them created, "

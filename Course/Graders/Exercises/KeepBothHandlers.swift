@@ -1,6 +1,6 @@
 extension Exercise {
     static let keepBothHandlers = Exercise(
-        number: 2, title: "Keep both handlers", chapter: 3, adapters: mapping,
+        number: 2, title: "Keep both handlers", chapter: 3, adapters: promise,
         hints: [
             "How many functions can wait for one promise, and how many does a slot hold? "
                 + "Look at both slots: what does the second one hold in addition to the function "

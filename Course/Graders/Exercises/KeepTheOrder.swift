@@ -1,6 +1,6 @@
 extension Exercise {
     static let keepTheOrder = Exercise(
-        number: 7, title: "Keep the order across a settle", chapter: 5, adapters: mapping,
+        number: 7, title: "Keep the order across a settle", chapter: 5, adapters: promise,
         hints: [
             "The life of this promise has more than two phases. In which of them may a new "
                 + "handler not be called at once, although the outcome is known?",

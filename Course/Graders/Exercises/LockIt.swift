@@ -1,6 +1,6 @@
 extension Exercise {
     static let lockIt = Exercise(
-        number: 5, title: "Lock it", chapter: 5, adapters: mapping,
+        number: 5, title: "Lock it", chapter: 5, adapters: promise,
         hints: [
             "Which properties do several threads access? The lock that protects one of them "
                 + "must protect them all, in every function, and for reading as well.",

@@ -1,6 +1,6 @@
 extension Exercise {
     static let settleOnce = Exercise(
-        number: 3, title: "Settle once", chapter: 3, adapters: mapping,
+        number: 3, title: "Settle once", chapter: 3, adapters: promise,
         hints: [
             "Both `resolve` and `reject` call one function. What must that function check "
                 + "before it does anything?",

@@ -35,10 +35,7 @@ private enum CancellationRequirements {
             "One thread registers and withdraws observers, cancels, and reads `isCancelled`, in every "
                 + "order, and an observer does so, too. Source and token may be released before the "
                 + "registrations. After each call, each observer has been called as often as it should "
-                + "have been.",
-            asking:
-                "What does each call leave behind for the others to find? How does a registration "
-                + "find its own observer?"
+                + "have been."
         ) { (answer: Answer) in
             .inSequence(CancellationPrograms.inSequence, watched: 200) { _ in
                 CancellationSubject(answer)
@@ -48,10 +45,7 @@ private enum CancellationRequirements {
             "E11.2", "nothing is kept alive",
             "Some of these programs again. What an observer has captured must be freed when it has "
                 + "been called or withdrawn, even if the registration lives on, or when nothing else "
-                + "lives. Its `deinit` reads the token, and registers another observer.",
-            asking:
-                "What still holds an observer after it has been called? At which line is the last "
-                + "reference to it released, and what do you hold there?"
+                + "lives. Its `deinit` reads the token, and registers another observer."
         ) { (answer: Answer) in
             .inSequence(CancellationPrograms.ofMemory, watched: .max) { _ in
                 CancellationSubject(answer, capturing: .busyObject)

@@ -1,28 +1,24 @@
-/// A promise of an answer, with values of any type. An adapter overrides its members; Swift has no
-/// other way to pass a generic class, with its generic functions, to code that does not know it.
-open class Handle<Value> {
-    public init() {}
+/// A promise of an answer, with values of any type. An adapter makes the answer's class conform.
+public protocol Handle<Value>: AnyObject {
+    associatedtype Value
 
-    open var object: AnyObject { fatalError("overridden") }
-    open var result: Result<Value, any Error>? { fatalError("overridden") }
-
-    open func then<Next>(_ function: @escaping (Value) throws -> Next) -> Handle<Next> {
-        fatalError("overridden")
-    }
-
+    var settled: Result<Value, any Error>? { get }
+    func chaining<Next>(_ function: @escaping (Value) throws -> Next) -> any Handle<Next>
+    func catching(_ function: @escaping (any Error) -> Void)
     /// The `then` of exercise 4, whose function returns a promise.
-    open func flatten<Next>(
-        _ function: @escaping (Value) throws -> Handle<Next>
-    ) -> Handle<Next> {
-        fatalError("overridden")
-    }
-
-    open func error(_ function: @escaping (any Error) -> Void) {
-        fatalError("overridden")
-    }
-
+    func flattening<Next>(
+        _ function: @escaping (Value) throws -> any Handle<Next>
+    ) -> any Handle<Next>
     /// The stored properties, for the tables.
-    open var fields: [(title: String, value: String)] { [] }
+    var columns: [(title: String, value: String)] { get }
+}
+
+extension Handle {
+    public func flattening<Next>(
+        _ function: @escaping (Value) throws -> any Handle<Next>
+    ) -> any Handle<Next> {
+        fatalError("only the promise of exercise 4 flattens")
+    }
 }
 
 /// Does not keep its object alive.
@@ -34,7 +30,7 @@ struct Weak {
 public struct Pending<Value> {
     public typealias Block = (@escaping (Value) -> Void, @escaping (any Error) -> Void) -> Void
 
-    let promise: Handle<Value>
+    let promise: any Handle<Value>
     let resolve: (Value) -> Void
     let reject: (any Error) -> Void
 

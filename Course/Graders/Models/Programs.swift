@@ -38,9 +38,11 @@ extension Programs {
     /// Programs with one thread, which can run without the lab.
     init(count: Int, runAlone run: @escaping (Int) -> Fault?) {
         self.init(count: count) { number, scenario in
-            let fault = TakingTurns<Fault?>(nil)
+            let (log, fault) = (Scenario.Log<Int>(), TakingTurns<Fault?>(nil))
             scenario.thread("main") {
                 let found = run(number)
+                // Shows whether a lock is still held.
+                log.append(number, "the program ends")
                 fault.access { $0 = found }
             }
             scenario.check { if let fault = fault.access({ $0 }) { throw fault } }

@@ -222,7 +222,7 @@ struct PromiseChecks: Sendable {
             scenario.thread(["A", "B", "C"][thread]) { run.run(thread) }
         }
         for title in known.titles(of: run.root) {
-            scenario.state(title) { run.root?.fields.first { $0.title == title }?.value ?? "" }
+            scenario.state(title) { run.root?.columns.first { $0.title == title }?.value ?? "" }
         }
         scenario.check {
             var seen = PromiseModel.Seen(received: received.map(\.entries))
@@ -246,8 +246,8 @@ struct PromiseChecks: Sendable {
         private var faults: [PromiseModel.Seen: Fault?] = [:]
         private var titles: [String]?
 
-        func titles<Value>(of promise: Handle<Value>?) -> [String] {
-            if titles == nil { titles = promise?.fields.map { $0.title } }
+        func titles<Value>(of promise: (any Handle<Value>)?) -> [String] {
+            if titles == nil { titles = promise?.columns.map { $0.title } }
             return titles ?? []
         }
 
@@ -295,12 +295,12 @@ struct PromiseChecks: Sendable {
         ) { _ in }
         let (root, functions) = (run.root, run.rootFunctions)
         probe.use = {
-            let isSettled = root?.result != nil
+            let isSettled = root?.settled != nil
             for promise in [root].compactMap({ $0 }) + run.links {
-                _ = promise.result
-                _ = promise.then { $0 }
-                _ = promise.then { _ -> Int in throw Sent("late") }
-                promise.error { _ in }
+                _ = promise.settled
+                _ = promise.chaining { $0 }
+                _ = promise.chaining { _ -> Int in throw Sent("late") }
+                promise.catching { _ in }
             }
             guard isSettled else { return }
             functions.resolve(5)

@@ -20,16 +20,12 @@ extension PromiseChecks {
                 id(0), "one thread, small programs",
                 "One thread calls `then`, `error`, `resolve`, `reject` and `result`, in every order, "
                     + "and handlers make these calls, too. Each handler is called as often, with the "
-                    + "value, and in the order that the task promises.",
-                asking:
-                    "Run the program in your head: what does each of your properties hold after each "
-                    + "call?"
+                    + "value, and in the order that the task promises."
             ) { inSequence(programs(), $0) },
             .programs(
                 id(1), "one thread, other types of values",
                 "Some of these programs again, with promises of strings, optionals, arrays, errors "
-                    + "and `Void`, and with errors such as a `CancellationError`.",
-                asking: "Which of your lines assumes that the value is a number?"
+                    + "and `Void`, and with errors such as a `CancellationError`."
             ) { otherValues(PromisePrograms.ofValues(exercise), $0) },
             .many(
                 id(2), flattens: exercise == 4, settlesOnce: exercise > 2,
@@ -41,18 +37,14 @@ extension PromiseChecks {
                     id(3), "two and three threads, small programs",
                     "Two or three threads make one or two calls each, on a promise that is pending or "
                         + "settled. In every interleaving, the calls have results that they could have "
-                        + "one after another.",
-                    asking:
-                        "Which two of your steps must be one, so that no other thread can come between "
-                        + "them?"
+                        + "one after another."
                 ) { answer in
                     let returning = callsOutside ? [] : PromisePrograms.settledWhenItReturns
                     return inThreads(PromisePrograms.inThreads() + returning, answer)
                 },
                 .programs(
                     id(4), "two threads and strings",
-                    "Some of these programs again, with a promise of strings.",
-                    asking: "What protects a promise whose value is not a number?"
+                    "Some of these programs again, with a promise of strings."
                 ) { inThreads(PromisePrograms.meetingsOfValues, $0, .texts) },
             ]
         }
@@ -63,9 +55,7 @@ extension PromiseChecks {
                     "Each handler, each `deinit` of a value, an error or an object that a handler has "
                         + "captured, and each use of the text of an error or a value waits until "
                         + "another thread has read the result, registered handlers and, if the promise "
-                        + "is settled, settled it again.",
-                    asking:
-                        "What does the thread hold at this line, and which of your lines releases it?"
+                        + "is settled, settled it again."
                 ) { answer in
                     let all = PromisePrograms.ofProbes
                     return withProbes(all + PromisePrograms.insideTheBlock(all), answer)
@@ -95,11 +85,11 @@ extension PromiseChecks {
                     with: (any PromiseAnswer).self,
                     then: { answer in
                         let promise = Pending<Int>(answer).promise
-                        let link = promise.then { $0 }
+                        let link = promise.chaining { $0 }
                         return [promise, link].map { promise in
                             {
-                                promise.error { _ in }
-                                return promise.result
+                                promise.catching { _ in }
+                                return promise.settled
                             }
                         }
                     }
@@ -118,18 +108,14 @@ extension PromiseChecks {
                         ? "When a promise is settled, it has released what its handlers have "
                             + "captured. " : "")
                     + "Then the program drops one promise after the other. Each of them, and what its "
-                    + "handlers have captured, is freed unless it waits for one that is left.",
-                asking:
-                    "Which of your properties or closures refers to an object that is still alive?"
+                    + "handlers have captured, is freed unless it waits for one that is left."
             ) { memory(programs(), $0) })
         if threads, freesHandlers {
             all.append(
                 .programs(
                     id(9), "everything is freed: two threads",
                     "One thread registers a handler, and another settles the promise. In every "
-                        + "interleaving, the promise has released what its handlers have captured.",
-                    asking:
-                        "Which thread removes the handler from the list, if the other comes first?"
+                        + "interleaving, the promise has released what its handlers have captured."
                 ) { inThreads(PromisePrograms.meetingsOfMemory, $0, watchesMemory: true) })
         }
         return all
@@ -527,11 +513,11 @@ private func crowd(
     let pending = Pending<Int>(answer)
     for number in 1...Bounds.many {
         if !rejecting {
-            _ = pending.promise.then { _ in heard.append(number) }
+            _ = pending.promise.chaining { _ in heard.append(number) }
         } else if number % 2 == 0 {
-            pending.promise.error { _ in heard.append(number) }
+            pending.promise.catching { _ in heard.append(number) }
         } else {
-            pending.promise.then { $0 }.error { _ in heard.append(number) }
+            pending.promise.chaining { $0 }.catching { _ in heard.append(number) }
         }
     }
     // The first call settles the promise. The others change nothing, however many there are.
@@ -539,7 +525,7 @@ private func crowd(
         if rejecting { pending.reject(Sent("no")) } else { pending.resolve(number) }
     }
     try judge(heard, "that wait")
-    guard case .success(let value)? = pending.promise.result, value != 1 else { return }
+    guard case .success(let value)? = pending.promise.settled, value != 1 else { return }
     throw Fault("settles twice", "call \(value) of `resolve` has an effect")
 }
 
@@ -557,9 +543,9 @@ private func nest(_ answer: any PromiseAnswer, rejecting: Bool, takesTurns: Bool
             returned = number
         }
         if rejecting {
-            pending.promise.error { _ in work() }
+            pending.promise.catching { _ in work() }
         } else {
-            _ = pending.promise.then { _ in work() }
+            _ = pending.promise.chaining { _ in work() }
         }
     }
     register(1)
@@ -583,13 +569,13 @@ private func chain(_ answer: any PromiseAnswer, flattens: Bool, rejecting: Bool)
         }
         last =
             flattens
-            ? before.flatten { value in
+            ? before.flattening { value in
                 _ = hear(value)
                 return before
-            } : before.then(hear)
+            } : before.chaining(hear)
     }
     if rejecting {
-        last.error { _ in heard = Array(1...Bounds.many) }
+        last.catching { _ in heard = Array(1...Bounds.many) }
         pending.reject(Sent("no"))
     } else {
         pending.resolve(1)

@@ -74,7 +74,7 @@ final class PromiseRun<Value> {
     private var texts: Pending<String>?
     private var functions: [(resolve: (Int) -> Void, reject: (Int) -> Void)]
     /// By number: those that the program has made, and those that `then` has returned.
-    private var promises: [Handle<Value>?]
+    private var promises: [(any Handle<Value>)?]
     private var calls: [Int]
     private let semaphores = (0..<2).map { _ in DispatchSemaphore(value: 0) }
     /// Called by each handler, and when what it has captured is freed.
@@ -154,13 +154,13 @@ final class PromiseRun<Value> {
         calls = program.handlers.map { _ in 0 }
     }
 
-    var root: Handle<Value>? { promises[0] }
+    var root: (any Handle<Value>)? { promises[0] }
     /// The result of the first promise; `nil` if the program has dropped it.
     var final: PromiseProgram.Outcome?? { root.map { outcome(of: $0) } }
     /// The promises that `then` has returned.
-    var links: [Handle<Value>] { promises.dropFirst(program.roots).compactMap(\.self) }
+    var links: [any Handle<Value>] { promises.dropFirst(program.roots).compactMap(\.self) }
     var rootFunctions: (resolve: (Int) -> Void, reject: (Int) -> Void) { functions[0] }
-    var isSettled: Bool { promises.prefix(program.roots).allSatisfy { $0?.result != nil } }
+    var isSettled: Bool { promises.prefix(program.roots).allSatisfy { $0?.settled != nil } }
 
     func runBefore() {
         for op in program.before { perform(op) }
@@ -188,7 +188,7 @@ final class PromiseRun<Value> {
             if keepsLinks || program.uses(handler) { set(handler, link) }
         case .error(let promise, let handler):
             let token = Token(counter, promise, probe)
-            promises[promise]?.error { error in
+            promises[promise]?.catching { error in
                 withExtendedLifetime(token) { self.call(handler, self.conversion.code(of: error)) }
             }
         case .resolve(let promise, let value): functions[promise].resolve(value)
@@ -209,8 +209,8 @@ final class PromiseRun<Value> {
         }
     }
 
-    private func outcome(of promise: Handle<Value>) -> PromiseProgram.Outcome? {
-        switch promise.result {
+    private func outcome(of promise: any Handle<Value>) -> PromiseProgram.Outcome? {
+        switch promise.settled {
         case .success(let value)?: conversion.number(value)
         case .failure(let error)?: conversion.code(of: error)
         case nil: nil
@@ -218,15 +218,15 @@ final class PromiseRun<Value> {
     }
 
     private func then(
-        _ promise: Handle<Value>, _ handler: Int, _ token: Token
-    ) -> Handle<Value> {
+        _ promise: any Handle<Value>, _ handler: Int, _ token: Token
+    ) -> any Handle<Value> {
         let work = { (value: Value) -> Int in
             let number = self.conversion.number(value)
             withExtendedLifetime(token) { self.call(handler, number) }
             return number + self.rules.increment
         }
-        func flattening<Next>(_ next: @escaping () throws -> Handle<Next>) -> Handle<Next> {
-            promise.flatten { value in
+        func flat<Next>(_ next: @escaping () throws -> any Handle<Next>) -> any Handle<Next> {
+            promise.flattening { value in
                 _ = work(value)
                 return try next()
             }
@@ -235,22 +235,22 @@ final class PromiseRun<Value> {
         let back = { (text: String) -> Value in conversion.make(Int(text) ?? 0) }
         let error = { conversion.error(PromiseProgram.thrown(by: handler)) }
         switch program.handlers[handler]!.effect {
-        case .value: return promise.then { conversion.make(work($0)) }
+        case .value: return promise.chaining { conversion.make(work($0)) }
         case .failure:
-            return promise.then { value -> Value in
+            return promise.chaining { value -> Value in
                 _ = work(value)
                 throw error()
             }
-        case .text: return promise.then { "\(work($0))" }.then(back)
-        case .failureForPromise: return flattening { throw error() }
-        case .promise(let other, asText: false): return flattening { self.promises[other]! }
-        case .promise(_, asText: true): return flattening { self.texts!.promise }.then(back)
-        case .itself(asText: false): return flattening { self.promises[handler]! }
+        case .text: return promise.chaining { "\(work($0))" }.chaining(back)
+        case .failureForPromise: return flat { throw error() }
+        case .promise(let other, asText: false): return flat { self.promises[other]! }
+        case .promise(_, asText: true): return flat { self.texts!.promise }.chaining(back)
+        case .itself(asText: false): return flat { self.promises[handler]! }
         case .itself(asText: true):
-            var own: Handle<String>?
-            let text = flattening { own! }
+            var own: (any Handle<String>)?
+            let text = flat { own! }
             own = text
-            return text.then(back)
+            return text.chaining(back)
         }
     }
 
@@ -272,7 +272,7 @@ final class PromiseRun<Value> {
     }
 
     /// The end of the one before may call a handler, which may read the list.
-    private func set(_ promise: Int, _ link: Handle<Value>?) {
+    private func set(_ promise: Int, _ link: (any Handle<Value>)?) {
         withExtendedLifetime(promises[promise]) { promises[promise] = link }
     }
 
@@ -281,7 +281,7 @@ final class PromiseRun<Value> {
     /// - Returns: whether one is kept alive, or what its handlers have captured, although none that
     ///   is left leads to it.
     func keepsAlive() -> Bool {
-        let objects = promises.map { $0.map { Weak(object: $0.object) } }
+        let objects = promises.map { $0.map { Weak(object: $0) } }
         return objects.indices.contains { promise in
             set(promise, nil)
             if promise < program.roots {
@@ -302,11 +302,11 @@ final class PromiseRun<Value> {
     ///
     /// - Returns: whether one is kept alive.
     func keepsSettled() -> Bool {
-        guard promises.allSatisfy({ $0.map { $0.result != nil } ?? true }) else { return false }
+        guard promises.allSatisfy({ $0.map { $0.settled != nil } ?? true }) else { return false }
         functions = []
         texts = nil
         return promises.indices.reversed().contains { promise in
-            let object = promises[promise].map { Weak(object: $0.object) }
+            let object = promises[promise].map { Weak(object: $0) }
             set(promise, nil)
             return object?.object != nil
         }

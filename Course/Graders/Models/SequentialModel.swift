@@ -259,8 +259,12 @@ extension SmallProgram {
 
 extension Requirement {
     /// Small programs on an answer.
+    ///
+    /// - Parameter question: for failures that have no question of their own in ``Questions``.
     static func programs<Answer>(
-        _ id: String, _ name: String, _ story: String, asking question: String,
+        _ id: String, _ name: String, _ story: String,
+        asking question: String =
+            "Run the program in your head: what does each of your properties hold after each call?",
         _ programs: @escaping @Sendable (Answer) -> Programs
     ) -> Requirement {
         Requirement(id: id, name: name, story: story, question: question) {

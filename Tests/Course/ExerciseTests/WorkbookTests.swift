@@ -9,12 +9,14 @@ import Testing
 private func grade(_ number: Int) throws {
     let exercise = try #require(Exercise(number: number))
     let grade = Grader.here.grade(exercise, in: .own)
+    let requirement = grade.unmet.flatMap(exercise.requirement)
+    let question = grade.failure.flatMap { requirement?.question(for: $0) }
     #expect(
         grade.isPassed,
         """
         exercise \(number) is not solved: \(grade.rejection)
         \(grade.explanation)
-        Question: \(grade.unmet.flatMap(exercise.requirement)?.question ?? "")
+        Question: \(question ?? "")
         The complete report: swift run promise-lab grade \(number)
         """)
 }
