@@ -48,17 +48,20 @@ public protocol RetryAnswer: AnyObject, Sendable {
 
 /// Exercise 11.
 public protocol CancellationAnswer: AnyObject, Sendable {
-    func pair() -> any CancellationPair
+    func source() -> any Canceller
 }
 
-/// A source and its token.
-public protocol CancellationPair: AnyObject, Sendable {
-    /// The token alone. Its `cancel` does nothing.
-    var withoutItsSource: any CancellationPair { get }
-    func cancel()
+/// The source of exercise 11.
+public protocol Canceller {
+    func cancelling()
+    var itsToken: any Cancellable { get }
+}
+
+/// The token.
+public protocol Cancellable {
     var isCancelled: Bool { get }
     /// Returns a function that withdraws the observer.
-    func onCancel(_ observer: @escaping @Sendable () -> Void) -> () -> Void
+    func observing(_ observer: @escaping @Sendable () -> Void) -> () -> Void
 }
 
 /// Exercise 13.
@@ -92,19 +95,11 @@ public struct Office: Sendable {
 
 /// Exercise 14.
 public protocol SequenceLockAnswer: AnyObject, Sendable {
-    func pair() -> Pair
+    func pair() -> any Pair
 }
 
-/// Two numbers behind a sequence lock, as functions.
-public struct Pair: Sendable {
-    let write: @Sendable (Int, Int) -> Void
-    let read: @Sendable () -> (x: Int, y: Int)?
-
-    public init(
-        write: @escaping @Sendable (Int, Int) -> Void,
-        read: @escaping @Sendable () -> (x: Int, y: Int)?
-    ) {
-        self.write = write
-        self.read = read
-    }
+/// Two numbers behind a sequence lock.
+public protocol Pair: Sendable {
+    func write(_ newX: Int, _ newY: Int)
+    func read() -> (x: Int, y: Int)?
 }

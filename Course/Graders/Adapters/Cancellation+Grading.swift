@@ -2,32 +2,18 @@ import Graders
 
 // Compiled together with an answer to exercise 11.
 
-final class PairForGrading: CancellationPair, @unchecked Sendable {
-    private let source: CancelSource?
-    private let token: CancelToken
+extension CancelSource: Graders.Canceller {
+    public func cancelling() { self.cancel() }
+    public var itsToken: any Graders.Cancellable { self.token }
+}
 
-    init(_ source: CancelSource?, _ token: CancelToken) {
-        self.source = source
-        self.token = token
-    }
-
-    func cancel() {
-        source?.cancel()
-    }
-
-    var isCancelled: Bool { token.isCancelled }
-
-    var withoutItsSource: any CancellationPair { PairForGrading(nil, token) }
-
-    func onCancel(_ observer: @escaping @Sendable () -> Void) -> () -> Void {
-        let registration: Registration = token.onCancel(observer)
+extension CancelToken: Graders.Cancellable {
+    public func observing(_ observer: @escaping @Sendable () -> Void) -> () -> Void {
+        let registration: Registration = self.onCancel(observer)
         return { registration.withdraw() }
     }
 }
 
 final class AnswerForGrading: Graders.CancellationAnswer {
-    func pair() -> any CancellationPair {
-        let source = CancelSource()
-        return PairForGrading(source, source.token)
-    }
+    func source() -> any Graders.Canceller { CancelSource() }
 }

@@ -85,17 +85,18 @@ private enum CancellationRequirements {
     private static func calledThoughDropped(_ answer: Answer) throws {
         let count = 3 * Bounds.squared
         for haveNumbers in [true, false] {
-            let (pair, calls) = (answer.pair(), Scenario.Log<Int>())
+            let (source, calls) = (answer.source(), Scenario.Log<Int>())
+            let token = source.itsToken
             let same: @Sendable () -> Void = { calls.append(0) }
             var late: [() -> Void] = []
             for number in 0..<count {
                 let own: @Sendable () -> Void = { calls.append(number) }
-                let withdraw = pair.onCancel(haveNumbers ? own : same)
+                let withdraw = token.observing(haveNumbers ? own : same)
                 if number % 3 == 1 { withdraw() }
                 if number % 3 == 2 { late.append(withdraw) }
             }
             for withdraw in late { withdraw() }
-            pair.cancel()
+            source.cancelling()
             let called = calls.entries
             let kept = stride(from: 0, to: haveNumbers ? count : 0, by: 3)
             if let lost = Set(kept).subtracting(called).min() {
@@ -117,13 +118,14 @@ private enum CancellationRequirements {
     }
 
     @Sendable private static func useAlone(_ answer: Answer) -> AnyObject {
-        let pair = answer.pair()
-        let withdraw = pair.onCancel {}
-        _ = pair.onCancel {}
+        let source = answer.source()
+        let token = source.itsToken
+        let withdraw = token.observing {}
+        _ = token.observing {}
         withdraw()
-        _ = pair.isCancelled
-        pair.cancel()
-        _ = pair.onCancel {}
-        return pair
+        _ = token.isCancelled
+        source.cancelling()
+        _ = token.observing {}
+        return source as AnyObject
     }
 }

@@ -118,7 +118,8 @@ final class CancellationSubject: Subject, @unchecked Sendable {
         case busyObject
     }
 
-    private var pair: (any CancellationPair)?
+    private var source: (any Canceller)?
+    private var token: (any Cancellable)?
     private let captured: Captured
     private let logs = (0..<CancellationModel.numbers).map { _ in Scenario.Log<Int>() }
     private let semaphores = (0..<2).map { _ in DispatchSemaphore(value: 0) }
@@ -128,7 +129,8 @@ final class CancellationSubject: Subject, @unchecked Sendable {
     private let farewells = TakingTurns<[Int: Scenario.Log<Int>]>([:])
 
     init(_ answer: any CancellationAnswer, capturing captured: Captured = .nothing) {
-        pair = answer.pair()
+        source = answer.source()
+        token = source?.itsToken
         self.captured = captured
     }
 
@@ -143,8 +145,8 @@ final class CancellationSubject: Subject, @unchecked Sendable {
 
         deinit {
             log.append(1, "what an observer has captured is freed")
-            _ = subject?.pair?.isCancelled
-            subject?.pair?.onCancel {}()
+            _ = subject?.token?.isCancelled
+            subject?.token?.observing {}()
         }
     }
 
@@ -154,12 +156,12 @@ final class CancellationSubject: Subject, @unchecked Sendable {
         case .withdraw(let number):
             _ = withdrawn.access { $0.insert(number) }
             withdrawals.access { $0[number] }?()
-        case .cancel: pair?.cancel()
+        case .cancel: source?.cancelling()
         case .read(let number):
-            guard let isCancelled = pair?.isCancelled else { return }
+            guard let isCancelled = token?.isCancelled else { return }
             logs[number].append(isCancelled ? 1 : 0, "reads \(isCancelled)")
-        case .releaseSource: pair = pair?.withoutItsSource
-        case .release: pair = nil
+        case .releaseSource: source = nil
+        case .release: (token, source) = (nil, nil)
         case .signal(let semaphore): semaphores[semaphore].signal()
         case .wait(let semaphore): semaphores[semaphore].wait()
         case .call: break
@@ -173,7 +175,7 @@ final class CancellationSubject: Subject, @unchecked Sendable {
             farewells.access { $0[number] = log }
             farewell = Farewell(captured == .busyObject ? self : nil, log)
         }
-        let withdraw = pair?.onCancel { [farewell, log = logs[number], weak self] in
+        let withdraw = token?.observing { [farewell, log = logs[number], weak self] in
             log.append(1, "observer \(number) is called")
             withExtendedLifetime(farewell) {
                 guard log.entries.count == 1 else { return }
@@ -204,11 +206,11 @@ final class CancellationSubject: Subject, @unchecked Sendable {
     }
 
     var states: [(title: String, value: () -> String)] {
-        [("token", { self.pair?.isCancelled == true ? "cancelled" : "-" })]
+        [("token", { self.token?.isCancelled == true ? "cancelled" : "-" })]
     }
 
     func letGo() -> Fault? {
-        pair = nil
+        (token, source) = (nil, nil)
         withdrawals.access { $0 = [:] }
         return keptAlive { _ in true }
     }
