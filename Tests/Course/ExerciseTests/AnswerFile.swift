@@ -66,7 +66,8 @@ struct AnswerFile: Sendable, CustomTestStringConvertible {
 
     func withFile<Answer>(_ work: (URL) throws -> Answer) throws -> Answer {
         let folder = try TemporaryFolder()
-        return try work(folder.write(source, to: "Answer.swift"))
+        // An answer may have the name of one of the grader's files.
+        return try work(folder.write(source, to: "Promise.swift"))
     }
 
     /// The answer with a text in it replaced.

@@ -30,16 +30,6 @@ struct TroubleTests {
         }
     }
 
-    @Test("an answer may use the names of the grader's types, and those of its files")
-    func names() throws {
-        let answer = try AnswerFile.named("05/NSLock.swift")
-        let types = "protocol PromiseAnswer {}\nprotocol PromiseUnderTest {}\nclass Handle {}\n"
-        let folder = try TemporaryFolder()
-        let file = try folder.write(answer.source + types, to: "Promise.swift")
-        let grade = Grader.here.grade(answer.exercise, file)
-        #expect(grade.rejection == "passed", "\(grade.explanation)")
-    }
-
     @Test("a compiler that cannot write its cache is not the fault of an answer")
     func cache() throws {
         try AnswerFile.named("05/NSLock.swift").withFile { file in
