@@ -34,10 +34,10 @@ extension Requirement {
 
     /// Two threads that make these calls on objects of their own.
     static func independence(
-        _ id: String, _ name: String, _ story: String, asking question: String,
+        _ id: String, of things: String, _ story: String,
         _ operations: [OperatorModel.Operation]
     ) -> Requirement {
-        .independence(id, name, story, asking: question, with: AnyObject.self) { answer in
+        .independence(id, of: things, story, with: AnyObject.self) { answer in
             let user = OperatorSubject(
                 answer, .numbers, promises: SmallProgram(operations).promises)
             for operation in operations { user.perform(operation) }

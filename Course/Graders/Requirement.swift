@@ -129,15 +129,19 @@ extension Requirement {
     /// Two threads that share nothing may not wait for each other.
     ///
     /// - Parameters:
+    ///   - things: what they use.
     ///   - more: returns what the two threads do afterwards.
     ///   - use: uses an object that it makes, and returns what keeps it alive.
     static func independence<Answer>(
-        _ id: String, _ name: String, _ story: String, asking question: String,
-        with type: Answer.Type,
+        _ id: String, of things: String, _ story: String, with type: Answer.Type,
         then more: @escaping @Sendable (Answer) -> [() -> Any?] = { _ in [{ nil }, { nil }] },
         _ use: @escaping @Sendable (Answer) -> AnyObject
     ) -> Requirement {
-        Requirement(id: id, name: name, story: story, question: question) { answer in
+        Requirement(
+            id: id, name: "two \(things), two threads",
+            story: "\(story) Neither thread may ever wait for the other.",
+            question: "How many locks are there for a thousand \(things)?"
+        ) { answer in
             let answer = answer as! Answer
             return .independence(
                 Independence { scenario, count in

@@ -60,10 +60,8 @@ extension Exercise {
                     + "line, and which of your lines would notice?"
             ) { .inThreads(OperatorPrograms.retriesInThreads, withNumbers($0)) },
             .independence(
-                "E10.5", "two retries, two threads",
-                "Two threads each retry their own work, with their own clock. Neither may wait "
-                    + "for the other.",
-                asking: "How many locks are there when a thousand operations are being retried?",
+                "E10.5", of: "retries",
+                "Two threads each retry their own work, with their own clock.",
                 [
                     .call(.retry(fourAttempts)),
                     .settle(0, .reject(1)), .advance(.zero), .advance(.zero),

@@ -54,9 +54,7 @@ extension Exercise {
                     + "steps must be one?"
             ) { .inThreads(OperatorPrograms.allInThreads, withNumbers($0)) },
             .independence(
-                "E08.5", "two lists, two threads",
-                "Two threads wait for their own list, and settle it. Neither may wait for the other.",
-                asking: "How many locks are there for a thousand lists?",
+                "E08.5", of: "lists", "Two threads wait for their own list, and settle it.",
                 [
                     .call(.all([0, 1])), .settle(0, .fulfill(1)), .settle(1, .fulfill(2)),
                     .settle(2, .reject(3)), .call(.all([0, 2])),

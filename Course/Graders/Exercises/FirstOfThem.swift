@@ -70,10 +70,8 @@ extension Exercise {
                     + "behind."
             ) { .inThreads(OperatorPrograms.racesInThreads, withNumbers($0)) },
             .independence(
-                "E09.7", "two races, two threads",
-                "Two threads each run their own race, and set a limit on their own clock. Neither "
-                    + "may wait for the other.",
-                asking: "How many locks are there for a thousand races?",
+                "E09.7", of: "races",
+                "Two threads each run their own race, and set a limit on their own clock.",
                 [
                     .call(.winner([0, 1])), .call(.limit(2, .seconds(1))),
                     .settle(0, .fulfill(1)), .settle(1, .reject(2)), .advance(.seconds(1)),

@@ -72,10 +72,7 @@ private enum CancellationRequirements {
             }
         },
         .independence(
-            "E11.5", "two sources, two threads",
-            "Two threads each use all functions of their own source. Neither may wait for "
-                + "the other.",
-            asking: "How many locks are there for a thousand sources?",
+            "E11.5", of: "sources", "Two threads each use all functions of their own source.",
             with: Answer.self, useAlone),
     ]
 

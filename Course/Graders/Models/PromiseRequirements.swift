@@ -77,11 +77,10 @@ extension PromiseChecks {
         if threads {
             all.append(
                 .independence(
-                    id(7), "two promises, two threads",
+                    id(7), of: "promises",
                     "One thread settles a promise, and another thread settles a second, unrelated "
                         + "promise. Then they use a promise that is pending, and the one that its "
-                        + "`then` has returned. Neither thread may ever wait for the other.",
-                    asking: "How many locks are there for a thousand promises?",
+                        + "`then` has returned.",
                     with: (any PromiseAnswer).self,
                     then: { answer in
                         let promise = Pending<Int>(answer).promise
@@ -229,16 +228,9 @@ extension PromisePrograms {
     private static let branches: [PromiseProgram] = {
         let handlers = [then, chain, error, chainOfErrors, failing, registeringBoth, reading]
         let settling = [resolve, reject]
-        var all: [PromiseProgram] = []
-        for (link, settle) in [then, failing].flatMap({ link in settling.map { (link, $0) } }) {
-            for first in handlers.map({ linked($0) }) {
-                all.append(program([[link, settle, first]]))
-                for second in handlers.map({ linked($0) }) {
-                    all.append(program([[link, first, second, settle]]))
-                    all.append(program([[link, first, settle, second]]))
-                }
-                all.append(program([[link, first, linked(then), settle, linked(then)]]))
-                all.append(program([[link, first, linked(error), settle, linked(error)]]))
+        var all = [then, failing].flatMap { link in
+            sequences(of: handlers.map { linked($0) } + settling, upTo: 3, after: [link]) {
+                count("1j", in: $0) == 1
             }
         }
         for (registering, other) in [(registering, then), (registeringForErrors, error)] {

@@ -157,6 +157,8 @@ struct ClassroomCommandTests {
         #expect(result.status == 1 && result.output == "")
         #expect(result.errors.contains("an interleaving ends the process"))
         #expect(result.errors.contains("two at once"))
+        let counts = try #require(result.errors.firstMatch(of: #/ crash, in (\d+) of (\d+)/#))
+        #expect(try #require(Int(counts.1)) < #require(Int(counts.2)))
         let schedule = try #require(
             result.errors.firstMatch(of: #/--replay (E05\S+) --schedule (\S+)/#))
         let replayed = try copy.run(

@@ -274,15 +274,6 @@ struct GraderTests {
         #expect(requirement.question(for: failure)?.contains("loop") == false)
     }
 
-    @Test("a crash is reported with an interleaving")
-    func crash() throws {
-        let grade = try AnswerFile.named("05/CrashesWhenTwoMeet.swift").grade()
-        let failure = try #require(grade.failure, "\(grade.rejection)")
-        #expect(failure.detail.contains("two at once"))
-        #expect(try #require(failure.failing) < #require(failure.explored))
-        #expect(failure.schedule != nil)
-    }
-
     @Test(
         "the question fits the failure",
         arguments: [
