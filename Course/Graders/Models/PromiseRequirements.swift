@@ -474,25 +474,7 @@ extension PromisePrograms {
         }
         let crowd = [then, error, then].map(other)
         all.append(program([crowd + [returning(1), resolving(4), other(resolve)]], roots: 2))
-        return all.sorted { $0.size < $1.size } + [nestedChains]
-    }
-
-    /// Functions that return promises and functions that return values, in one chain.
-    private static var nestedChains: PromiseProgram {
-        program(
-            [
-                [
-                    Operation("chain") { builder, promise in
-                        let first = builder.then(promise, .promise(1, asText: false)) {
-                            $0.then(1)
-                            $0.then(promise, .promise(1, asText: false))
-                        }
-                        let second = builder.then(first)
-                        let third = builder.then(second, .promise(1, asText: false))
-                        builder.error(builder.then(third))
-                    }, resolving(4), other(resolve), then,
-                ]
-            ], roots: 2)
+        return all.sorted { $0.size < $1.size }
     }
 }
 
