@@ -53,15 +53,15 @@ public protocol CancellationAnswer: AnyObject, Sendable {
 
 /// The source of exercise 11.
 public protocol Canceller {
-    func cancelling()
-    var itsToken: any Cancellable { get }
+    func gradedCancel()
+    var gradedToken: any Cancellable { get }
 }
 
 /// The token.
 public protocol Cancellable {
     var isCancelled: Bool { get }
     /// Returns a function that withdraws the observer.
-    func observing(_ observer: @escaping @Sendable () -> Void) -> () -> Void
+    func gradedOnCancel(_ observer: @escaping @Sendable () -> Void) -> () -> Void
 }
 
 /// Exercise 13.

@@ -3,12 +3,12 @@ import Graders
 // Compiled together with an answer to exercise 11.
 
 extension CancelSource: Graders.Canceller {
-    public func cancelling() { self.cancel() }
-    public var itsToken: any Graders.Cancellable { self.token }
+    public func gradedCancel() { self.cancel() }
+    public var gradedToken: any Graders.Cancellable { self.token }
 }
 
 extension CancelToken: Graders.Cancellable {
-    public func observing(_ observer: @escaping @Sendable () -> Void) -> () -> Void {
+    public func gradedOnCancel(_ observer: @escaping @Sendable () -> Void) -> () -> Void {
         let registration: Registration = self.onCancel(observer)
         return { registration.withdraw() }
     }

@@ -4,20 +4,22 @@ import SharedSuite
 // Compiled together with an answer that is a promise class.
 
 extension AWPromise: Graders.Handle {
-    public var settled: Result<Value, any Error>? { self.result }
+    public var gradedResult: Result<Value, any Error>? { self.result }
 
-    public func chaining<Next>(
+    public func gradedThen<Next>(
         _ function: @escaping (Value) throws -> Next
     ) -> any Graders.Handle<Next> {
         let next: AWPromise<Next> = self.then(function)
         return next
     }
 
-    public func catching(_ function: @escaping (any Error) -> Void) {
+    public func gradedError(_ function: @escaping (any Error) -> Void) {
         self.error(function)
     }
 
-    public var columns: [(title: String, value: String)] { storedFields(of: self, self.result) }
+    public var gradedFields: [(title: String, value: String)] {
+        storedFields(of: self, self.result)
+    }
 }
 
 extension Graders.PromiseAnswer {

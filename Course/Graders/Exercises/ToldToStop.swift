@@ -83,17 +83,17 @@ private enum CancellationRequirements {
         let count = 3 * Bounds.squared
         for haveNumbers in [true, false] {
             let (source, calls) = (answer.source(), Scenario.Log<Int>())
-            let token = source.itsToken
+            let token = source.gradedToken
             let same: @Sendable () -> Void = { calls.append(0) }
             var late: [() -> Void] = []
             for number in 0..<count {
                 let own: @Sendable () -> Void = { calls.append(number) }
-                let withdraw = token.observing(haveNumbers ? own : same)
+                let withdraw = token.gradedOnCancel(haveNumbers ? own : same)
                 if number % 3 == 1 { withdraw() }
                 if number % 3 == 2 { late.append(withdraw) }
             }
             for withdraw in late { withdraw() }
-            source.cancelling()
+            source.gradedCancel()
             let called = calls.entries
             let kept = stride(from: 0, to: haveNumbers ? count : 0, by: 3)
             if let lost = Set(kept).subtracting(called).min() {
@@ -116,13 +116,13 @@ private enum CancellationRequirements {
 
     @Sendable private static func useAlone(_ answer: Answer) -> AnyObject {
         let source = answer.source()
-        let token = source.itsToken
-        let withdraw = token.observing {}
-        _ = token.observing {}
+        let token = source.gradedToken
+        let withdraw = token.gradedOnCancel {}
+        _ = token.gradedOnCancel {}
         withdraw()
         _ = token.isCancelled
-        source.cancelling()
-        _ = token.observing {}
+        source.gradedCancel()
+        _ = token.gradedOnCancel {}
         return source as AnyObject
     }
 }

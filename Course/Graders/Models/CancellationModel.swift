@@ -130,7 +130,7 @@ final class CancellationSubject: Subject, @unchecked Sendable {
 
     init(_ answer: any CancellationAnswer, capturing captured: Captured = .nothing) {
         source = answer.source()
-        token = source?.itsToken
+        token = source?.gradedToken
         self.captured = captured
     }
 
@@ -146,7 +146,7 @@ final class CancellationSubject: Subject, @unchecked Sendable {
         deinit {
             log.append(1, "what an observer has captured is freed")
             _ = subject?.token?.isCancelled
-            subject?.token?.observing {}()
+            subject?.token?.gradedOnCancel {}()
         }
     }
 
@@ -156,7 +156,7 @@ final class CancellationSubject: Subject, @unchecked Sendable {
         case .withdraw(let number):
             _ = withdrawn.access { $0.insert(number) }
             withdrawals.access { $0[number] }?()
-        case .cancel: source?.cancelling()
+        case .cancel: source?.gradedCancel()
         case .read(let number):
             guard let isCancelled = token?.isCancelled else { return }
             logs[number].append(isCancelled ? 1 : 0, "reads \(isCancelled)")
@@ -175,7 +175,7 @@ final class CancellationSubject: Subject, @unchecked Sendable {
             farewells.access { $0[number] = log }
             farewell = Farewell(captured == .busyObject ? self : nil, log)
         }
-        let withdraw = token?.observing { [farewell, log = logs[number], weak self] in
+        let withdraw = token?.gradedOnCancel { [farewell, log = logs[number], weak self] in
             log.append(1, "observer \(number) is called")
             withExtendedLifetime(farewell) {
                 guard log.entries.count == 1 else { return }

@@ -1,20 +1,21 @@
-/// A promise of an answer, with values of any type. An adapter makes the answer's class conform.
+/// A promise of an answer, with values of any type. An adapter makes the answer's class conform, so
+/// no answer is likely to have members with these names.
 public protocol Handle<Value>: AnyObject {
     associatedtype Value
 
-    var settled: Result<Value, any Error>? { get }
-    func chaining<Next>(_ function: @escaping (Value) throws -> Next) -> any Handle<Next>
-    func catching(_ function: @escaping (any Error) -> Void)
+    var gradedResult: Result<Value, any Error>? { get }
+    func gradedThen<Next>(_ function: @escaping (Value) throws -> Next) -> any Handle<Next>
+    func gradedError(_ function: @escaping (any Error) -> Void)
     /// The `then` of exercise 4, whose function returns a promise.
-    func flattening<Next>(
+    func gradedFlatten<Next>(
         _ function: @escaping (Value) throws -> any Handle<Next>
     ) -> any Handle<Next>
     /// The stored properties, for the tables.
-    var columns: [(title: String, value: String)] { get }
+    var gradedFields: [(title: String, value: String)] { get }
 }
 
 extension Handle {
-    public func flattening<Next>(
+    public func gradedFlatten<Next>(
         _ function: @escaping (Value) throws -> any Handle<Next>
     ) -> any Handle<Next> {
         fatalError("only the promise of exercise 4 flattens")

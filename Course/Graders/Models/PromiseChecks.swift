@@ -222,7 +222,9 @@ struct PromiseChecks: Sendable {
             scenario.thread(["A", "B", "C"][thread]) { run.run(thread) }
         }
         for title in known.titles(of: run.root) {
-            scenario.state(title) { run.root?.columns.first { $0.title == title }?.value ?? "" }
+            scenario.state(title) {
+                run.root?.gradedFields.first { $0.title == title }?.value ?? ""
+            }
         }
         scenario.check {
             var seen = PromiseModel.Seen(received: received.map(\.entries))
@@ -247,7 +249,7 @@ struct PromiseChecks: Sendable {
         private var titles: [String]?
 
         func titles<Value>(of promise: (any Handle<Value>)?) -> [String] {
-            if titles == nil { titles = promise?.columns.map { $0.title } }
+            if titles == nil { titles = promise?.gradedFields.map { $0.title } }
             return titles ?? []
         }
 
@@ -295,12 +297,12 @@ struct PromiseChecks: Sendable {
         ) { _ in }
         let (root, functions) = (run.root, run.rootFunctions)
         probe.use = {
-            let isSettled = root?.settled != nil
+            let isSettled = root?.gradedResult != nil
             for promise in [root].compactMap({ $0 }) + run.links {
-                _ = promise.settled
-                _ = promise.chaining { $0 }
-                _ = promise.chaining { _ -> Int in throw Sent("late") }
-                promise.catching { _ in }
+                _ = promise.gradedResult
+                _ = promise.gradedThen { $0 }
+                _ = promise.gradedThen { _ -> Int in throw Sent("late") }
+                promise.gradedError { _ in }
             }
             guard isSettled else { return }
             functions.resolve(5)

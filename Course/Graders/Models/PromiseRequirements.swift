@@ -84,11 +84,11 @@ extension PromiseChecks {
                     with: (any PromiseAnswer).self,
                     then: { answer in
                         let promise = Pending<Int>(answer).promise
-                        let link = promise.chaining { $0 }
+                        let link = promise.gradedThen { $0 }
                         return [promise, link].map { promise in
                             {
-                                promise.catching { _ in }
-                                return promise.settled
+                                promise.gradedError { _ in }
+                                return promise.gradedResult
                             }
                         }
                     }
@@ -487,11 +487,11 @@ private func crowd(
     let pending = Pending<Int>(answer)
     for number in 1...Bounds.many {
         if !rejecting {
-            _ = pending.promise.chaining { _ in heard.append(number) }
+            _ = pending.promise.gradedThen { _ in heard.append(number) }
         } else if number % 2 == 0 {
-            pending.promise.catching { _ in heard.append(number) }
+            pending.promise.gradedError { _ in heard.append(number) }
         } else {
-            pending.promise.chaining { $0 }.catching { _ in heard.append(number) }
+            pending.promise.gradedThen { $0 }.gradedError { _ in heard.append(number) }
         }
     }
     // The first call settles the promise. The others change nothing, however many there are.
@@ -499,7 +499,7 @@ private func crowd(
         if rejecting { pending.reject(Sent("no")) } else { pending.resolve(number) }
     }
     try judge(heard, "that wait")
-    guard case .success(let value)? = pending.promise.settled, value != 1 else { return }
+    guard case .success(let value)? = pending.promise.gradedResult, value != 1 else { return }
     throw Fault("settles twice", "call \(value) of `resolve` has an effect")
 }
 
@@ -517,9 +517,9 @@ private func nest(_ answer: any PromiseAnswer, rejecting: Bool, takesTurns: Bool
             returned = number
         }
         if rejecting {
-            pending.promise.catching { _ in work() }
+            pending.promise.gradedError { _ in work() }
         } else {
-            _ = pending.promise.chaining { _ in work() }
+            _ = pending.promise.gradedThen { _ in work() }
         }
     }
     register(1)
@@ -543,13 +543,13 @@ private func chain(_ answer: any PromiseAnswer, flattens: Bool, rejecting: Bool)
         }
         last =
             flattens
-            ? before.flattening { value in
+            ? before.gradedFlatten { value in
                 _ = hear(value)
                 return before
-            } : before.chaining(hear)
+            } : before.gradedThen(hear)
     }
     if rejecting {
-        last.catching { _ in heard = Array(1...Bounds.many) }
+        last.gradedError { _ in heard = Array(1...Bounds.many) }
         pending.reject(Sent("no"))
     } else {
         pending.resolve(1)

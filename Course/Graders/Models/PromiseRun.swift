@@ -160,7 +160,7 @@ final class PromiseRun<Value> {
     /// The promises that `then` has returned.
     var links: [any Handle<Value>] { promises.dropFirst(program.roots).compactMap(\.self) }
     var rootFunctions: (resolve: (Int) -> Void, reject: (Int) -> Void) { functions[0] }
-    var isSettled: Bool { promises.prefix(program.roots).allSatisfy { $0?.settled != nil } }
+    var isSettled: Bool { promises.prefix(program.roots).allSatisfy { $0?.gradedResult != nil } }
 
     func runBefore() {
         for op in program.before { perform(op) }
@@ -188,7 +188,7 @@ final class PromiseRun<Value> {
             if keepsLinks || program.uses(handler) { set(handler, link) }
         case .error(let promise, let handler):
             let token = Token(counter, promise, probe)
-            promises[promise]?.catching { error in
+            promises[promise]?.gradedError { error in
                 withExtendedLifetime(token) { self.call(handler, self.conversion.code(of: error)) }
             }
         case .resolve(let promise, let value): functions[promise].resolve(value)
@@ -210,7 +210,7 @@ final class PromiseRun<Value> {
     }
 
     private func outcome(of promise: any Handle<Value>) -> PromiseProgram.Outcome? {
-        switch promise.settled {
+        switch promise.gradedResult {
         case .success(let value)?: conversion.number(value)
         case .failure(let error)?: conversion.code(of: error)
         case nil: nil
@@ -226,7 +226,7 @@ final class PromiseRun<Value> {
             return number + self.rules.increment
         }
         func flat<Next>(_ next: @escaping () throws -> any Handle<Next>) -> any Handle<Next> {
-            promise.flattening { value in
+            promise.gradedFlatten { value in
                 _ = work(value)
                 return try next()
             }
@@ -235,22 +235,22 @@ final class PromiseRun<Value> {
         let back = { (text: String) -> Value in conversion.make(Int(text) ?? 0) }
         let error = { conversion.error(PromiseProgram.thrown(by: handler)) }
         switch program.handlers[handler]!.effect {
-        case .value: return promise.chaining { conversion.make(work($0)) }
+        case .value: return promise.gradedThen { conversion.make(work($0)) }
         case .failure:
-            return promise.chaining { value -> Value in
+            return promise.gradedThen { value -> Value in
                 _ = work(value)
                 throw error()
             }
-        case .text: return promise.chaining { "\(work($0))" }.chaining(back)
+        case .text: return promise.gradedThen { "\(work($0))" }.gradedThen(back)
         case .failureForPromise: return flat { throw error() }
         case .promise(let other, asText: false): return flat { self.promises[other]! }
-        case .promise(_, asText: true): return flat { self.texts!.promise }.chaining(back)
+        case .promise(_, asText: true): return flat { self.texts!.promise }.gradedThen(back)
         case .itself(asText: false): return flat { self.promises[handler]! }
         case .itself(asText: true):
             var own: (any Handle<String>)?
             let text = flat { own! }
             own = text
-            return text.chaining(back)
+            return text.gradedThen(back)
         }
     }
 
@@ -302,7 +302,8 @@ final class PromiseRun<Value> {
     ///
     /// - Returns: whether one is kept alive.
     func keepsSettled() -> Bool {
-        guard promises.allSatisfy({ $0.map { $0.settled != nil } ?? true }) else { return false }
+        let pending = promises.contains { $0.map { $0.gradedResult == nil } ?? false }
+        guard !pending else { return false }
         functions = []
         texts = nil
         return promises.indices.reversed().contains { promise in
