@@ -123,12 +123,12 @@ struct PromiseChecks: Sendable {
     func memory(_ all: [PromiseProgram], _ answer: any PromiseAnswer) -> Programs {
         Programs(count: all.count) { number in
             let (program, counter) = (all[number], PromiseRun<Int>.Counter())
-            counter.onPromise = [:]
+            let promises = Array(program.handlers.indices)
             var fault: Fault?
             _ = run(program, answer, .numbers, counter) { run in
                 if freesHandlers && run.isSettled && counter.living > 0 {
                     fault = PromiseChecks.keptAlive(program)
-                } else if run.keepsAlive() {
+                } else if run.keepsAlive(dropping: promises, program.reached) {
                     fault = Fault(
                         "kept alive",
                         "the program has dropped a promise that waits for none of those that are "
@@ -138,7 +138,9 @@ struct PromiseChecks: Sendable {
             }
             guard freesHandlers, fault == nil else { return fault }
             _ = run(program, answer, .numbers) { run in
-                guard run.keepsSettled() else { return }
+                // None of them waits for another one.
+                guard run.isOver, run.keepsAlive(dropping: promises.reversed(), { Set($0) })
+                else { return }
                 fault = Fault(
                     "kept alive",
                     "everything is settled, and the program has dropped a promise, which is still "

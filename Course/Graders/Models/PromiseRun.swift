@@ -86,8 +86,8 @@ final class PromiseRun<Value> {
     /// Counts the objects that handlers have captured.
     final class Counter: @unchecked Sendable {
         var living = 0
-        /// How many of them the handlers of a promise have captured; `nil` if that does not count.
-        var onPromise: [Int: Int]?
+        /// How many of them the handlers of a promise have captured.
+        var onPromise: [Int: Int] = [:]
     }
 
     private final class Token: @unchecked Sendable {
@@ -100,12 +100,12 @@ final class PromiseRun<Value> {
             self.promise = promise
             self.probe = probe
             counter.living += 1
-            counter.onPromise?[promise, default: 0] += 1
+            counter.onPromise[promise, default: 0] += 1
         }
 
         deinit {
             counter.living -= 1
-            counter.onPromise?[promise, default: 0] -= 1
+            counter.onPromise[promise, default: 0] -= 1
             probe?.look()
         }
     }
@@ -161,6 +161,8 @@ final class PromiseRun<Value> {
     var links: [any Handle<Value>] { promises.dropFirst(program.roots).compactMap(\.self) }
     var rootFunctions: (resolve: (Int) -> Void, reject: (Int) -> Void) { functions[0] }
     var isSettled: Bool { promises.prefix(program.roots).allSatisfy { $0?.gradedResult != nil } }
+    /// Whether none of its promises is pending.
+    var isOver: Bool { promises.allSatisfy { $0.map { $0.gradedResult != nil } ?? true } }
 
     func runBefore() {
         for op in program.before { perform(op) }
@@ -276,40 +278,25 @@ final class PromiseRun<Value> {
         withExtendedLifetime(promises[promise]) { promises[promise] = link }
     }
 
-    /// Drops the promises one by one, in the order of their numbers.
+    /// Drops the promises one by one, in this order.
     ///
-    /// - Returns: whether one is kept alive, or what its handlers have captured, although none that
-    ///   is left leads to it.
-    func keepsAlive() -> Bool {
+    /// - Parameter mayLive: those that may live because of the ones that are left.
+    /// - Returns: whether another one is kept alive, or what its handlers have captured.
+    func keepsAlive(dropping order: [Int], _ mayLive: ([Int]) -> Set<Int>) -> Bool {
         let objects = promises.map { $0.map { Weak(object: $0) } }
-        return objects.indices.contains { promise in
+        return order.indices.contains { index in
+            let promise = order[index]
             set(promise, nil)
             if promise < program.roots {
                 functions[promise] = ({ _ in }, { _ in })
                 // A promise of texts stands for the second one.
                 if promise == 1 { texts = nil }
             }
-            let left = program.reached(from: Array(objects.indices.dropFirst(promise + 1)))
+            let living = mayLive(Array(order[(index + 1)...]))
             return objects.indices.contains {
-                !left.contains($0)
-                    && (objects[$0]?.object != nil || counter.onPromise?[$0, default: 0] != 0)
+                !living.contains($0)
+                    && (objects[$0]?.object != nil || counter.onPromise[$0, default: 0] != 0)
             }
-        }
-    }
-
-    /// Drops the promises one by one, the last one first, if all are settled: then none of them
-    /// waits for another one.
-    ///
-    /// - Returns: whether one is kept alive.
-    func keepsSettled() -> Bool {
-        let pending = promises.contains { $0.map { $0.gradedResult == nil } ?? false }
-        guard !pending else { return false }
-        functions = []
-        texts = nil
-        return promises.indices.reversed().contains { promise in
-            let object = promises[promise].map { Weak(object: $0) }
-            set(promise, nil)
-            return object?.object != nil
         }
     }
 
