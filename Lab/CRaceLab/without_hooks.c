@@ -1,4 +1,5 @@
-// The functions that the Swift half calls, in a build without hooks.
+// The functions of the scheduler and the primitives that the Swift half calls, in a build without
+// hooks.
 
 #include "Platform/build.h"
 
@@ -13,10 +14,6 @@ rl_summary rl_explore(const rl_scenario *scenario) {
 
 void rl_hold_explorations(void) {}
 void rl_release_explorations(void) {}
-void rl_listen(void) {}
-void rl_deafen(void) {}
-void rl_ignore(void) {}
-void rl_attend(void) {}
 uint32_t rl_note(const void *place) {
     (void)place;
     return UINT32_MAX;
@@ -27,12 +24,7 @@ bool rl_await(const void *queue) {
     (void)queue;
     return false;
 }
-void rl_received(const void *item) { (void)item; }
-bool rl_on_lab_thread(void) { return false; }
-void rl_begin_own_work(void) {}
-void rl_end_own_work(void) {}
 void rl_wait_for_looks(int count) { (void)count; }
-bool rl_find_line(uintptr_t address, rl_line *line) { return (void)address, (void)line, false; }
 bool rl_observe(void (*read)(void *), void *context) { return read(context), true; }
 const char *rl_find_out_about_tasks(void (*begin_task)(void), void (*hop)(void),
                                     void (*use_stream)(void)) {
@@ -44,10 +36,7 @@ void rl_distrust_counts(bool does) { (void)does; }
 void rl_is_blind_to(rl_family family, const char *name) { (void)family, (void)name; }
 void rl_disable_family(rl_family family, rl_fault_of_family fault) { (void)family, (void)fault; }
 size_t rl_touched(const uintptr_t **addresses) { return *addresses = NULL, 0; }
-const rl_misuse *rl_misuses(size_t *count) { return *count = 0, NULL; }
 uint64_t rl_heard(void) { return 0; }
-bool rl_is_of_program(uintptr_t pc) { return pc != 0; }
-const char *rl_name_of_function(uintptr_t pc) { return (void)pc, NULL; }
 
 const char *rl_unavailable(void) {
 #if defined(RL_UNDER_THREAD_SANITIZER)

@@ -2,8 +2,6 @@
 
 #include "Model/happens_before.h"
 
-#ifndef RL_WITHOUT_HOOKS
-
 #include "Platform/memory.h"
 #include "State/shadow.h"
 
@@ -247,5 +245,3 @@ void rl_received(const void *thing) {
     // Show the step at the line that handed the object over.
     lab.steps[t->last_step].pc = c->handed_over_pc;
 }
-
-#endif

@@ -3,8 +3,6 @@
 
 #include "Model/misuse.h"
 
-#ifndef RL_WITHOUT_HOOKS
-
 #include "Platform/memory.h"
 #include "State/shadow.h"
 #include "Symbols/call_sites.h"
@@ -58,5 +56,3 @@ void rl_frees_again(rl_place place) {
     rl_library_between(&place);
     rl_add_misuse(rl_misuse_at(RL_FREED_TWICE, place));
 }
-
-#endif

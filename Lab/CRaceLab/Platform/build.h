@@ -19,7 +19,8 @@
 #include "CRaceLab.h"
 
 // Release builds contain no hooks: there the compiler omits the calls that the hooks intercept. In
-// builds with ThreadSanitizer, its runtime defines the same functions.
+// builds with ThreadSanitizer, its runtime defines the same functions. What only looks something up
+// or keeps track of it is compiled in each build.
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define RL_UNDER_THREAD_SANITIZER 1
@@ -29,7 +30,7 @@
 #define RL_WITHOUT_HOOKS 1
 #endif
 
-#if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
+#if defined(__linux__)
 // The lab's code gets a section of its own, so that a stack walk can distinguish it from the code
 // under test.
 #pragma clang section text = "rl_text"

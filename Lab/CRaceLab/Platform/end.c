@@ -1,15 +1,13 @@
 #include "Platform/end.h"
 #include "Platform/recording.h"
 
-rl_recorder *rl_recording;
-
-#ifndef RL_WITHOUT_HOOKS
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+rl_recorder *rl_recording;
 
 _Noreturn void rl_end_process(const char *sentence, ...) {
     char text[512];
@@ -31,5 +29,3 @@ _Noreturn void rl_end_process(const char *sentence, ...) {
 _Noreturn void rl_end_without_thread(int error) {
     rl_end_process("RaceLab could not start a thread: %s", strerror(error));
 }
-
-#endif

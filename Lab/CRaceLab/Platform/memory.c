@@ -6,8 +6,6 @@
 
 #include "Platform/memory.h"
 
-#ifndef RL_WITHOUT_HOOKS
-
 #include "Platform/end.h"
 
 #include <errno.h>
@@ -179,5 +177,3 @@ void rl_discard_memory_of_run(void) {
     of_run.current = of_run.first;
     of_run.used = 0;
 }
-
-#endif

@@ -2,8 +2,6 @@
 
 #include "Platform/parker.h"
 
-#ifndef RL_WITHOUT_HOOKS
-
 #if defined(__linux__)
 
 #include <errno.h>
@@ -54,7 +52,5 @@ bool rl_park(parker *p, const struct timespec *at_most) {
             : DISPATCH_TIME_FOREVER;
     return dispatch_semaphore_wait(p->semaphore, until) == 0;
 }
-
-#endif
 
 #endif

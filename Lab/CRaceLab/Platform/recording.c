@@ -1,15 +1,61 @@
-// Records where an exploring child process crashed.
+// Records where an exploring child process crashed, and distinguishes a stack overflow from other
+// crashes.
 
 #include "Platform/recording.h"
 
 #include "Platform/memory.h"
-#include "Platform/stack_overflow.h"
-
-#if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
 #include <execinfo.h>
 #include <pthread.h>
-#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
+
+#if defined(__APPLE__)
+#include <sys/ucontext.h>
+#else
+#include <ucontext.h>
+#endif
+
+// MARK: - Crashes
+
+uintptr_t rl_program_counter(const void *machine) {
+    const ucontext_t *context = machine;
+#if defined(__linux__) && defined(__x86_64__)
+    return (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+#elif defined(__linux__) && defined(__aarch64__)
+    return (uintptr_t)context->uc_mcontext.pc;
+#else
+    (void)context;
+    return 0;  // only used on Linux
+#endif
+}
+
+static uintptr_t stack_pointer(const ucontext_t *context) {
+#if defined(__linux__) && defined(__x86_64__)
+    return (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+#elif defined(__linux__) && defined(__aarch64__)
+    return (uintptr_t)context->uc_mcontext.sp;
+#elif defined(__APPLE__) && defined(__x86_64__)
+    return (uintptr_t)context->uc_mcontext->__ss.__rsp;
+#elif defined(__APPLE__) && defined(__aarch64__)
+    return (uintptr_t)__darwin_arm_thread_state64_get_sp(context->uc_mcontext->__ss);
+#else
+#error "tell here where this machine keeps its stack pointer"
+#endif
+}
+
+/// A fault is a stack overflow if the inaccessible address is near the stack pointer.
+bool rl_is_stack_overflow(const siginfo_t *info, const void *context) {
+    if (info->si_signo != SIGSEGV && info->si_signo != SIGBUS) return false;
+    uintptr_t address = (uintptr_t)info->si_addr;
+    uintptr_t top = stack_pointer(context);
+    uintptr_t distance = address > top ? address - top : top - address;
+    return distance < 64 * 1024;
+}
 
 static const int crashes[] = RL_CRASH_SIGNALS;
 #define CRASH_COUNT (sizeof crashes / sizeof *crashes)
@@ -31,7 +77,7 @@ static void on_crash(int number, siginfo_t *info, void *context) {
     if (way_out) leave_code();
     rl_recorder *r = rl_recording;
     r->signal = number;
-    r->overflow = (number == SIGSEGV || number == SIGBUS) && rl_is_stack_overflow(info, context);
+    r->overflow = rl_is_stack_overflow(info, context);
     r->crash_pc = rl_program_counter(context);
     r->frame_count = (uint32_t)backtrace((void **)r->frames, RL_MAX_FRAMES);
     signal(number, SIG_DFL);
@@ -70,9 +116,55 @@ void rl_record_crashes(void) {
     for (size_t i = 0; i < CRASH_COUNT; i++) sigaction(crashes[i], &action, NULL);
 }
 
+// MARK: - Stack overflows, also in a build without hooks
+
+static int overflow_status;
+static const char *overflow_message;
+
+#if defined(__linux__)
+
+// Calls the kernel directly. ThreadSanitizer replaces the library functions with its own, which
+// take its locks, and the fault may have happened while one of them is held.
+
+_Noreturn static void report_overflow(void) {
+    syscall(SYS_write, STDERR_FILENO, overflow_message, strlen(overflow_message));
+    for (;;) syscall(SYS_exit_group, overflow_status);
+}
+
+static void take_signal_again(int number) {
+    syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), number);
+}
+
 #else
 
-void rl_expect_crashes(void) {}
-void rl_leave_at_crash(void (*leave)(void)) { (void)leave; }
+_Noreturn static void report_overflow(void) {
+    ssize_t written = write(STDERR_FILENO, overflow_message, strlen(overflow_message));
+    (void)written;
+    _exit(overflow_status);
+}
+
+static void take_signal_again(int number) { raise(number); }
 
 #endif
+
+/// Raises any other bad access again. The handler is reset when it runs, so the default action
+/// follows.
+static void on_fault(int number, siginfo_t *info, void *context) {
+    if (rl_is_stack_overflow(info, context)) report_overflow();
+    take_signal_again(number);
+}
+
+void rl_report_stack_overflow(int status, const char *message) {
+    // The handler needs its own stack: the thread's stack has overflowed.
+    static char handler_stack[64 * 1024];
+    stack_t stack = {.ss_sp = handler_stack, .ss_size = sizeof handler_stack};
+    sigaltstack(&stack, NULL);
+    overflow_status = status;
+    overflow_message = strdup(message);
+    struct sigaction action = {0};
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGSEGV, &action, NULL);
+    sigaction(SIGBUS, &action, NULL);
+}

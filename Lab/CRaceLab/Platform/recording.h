@@ -5,6 +5,8 @@
 
 #include "Platform/build.h"
 
+#include <signal.h>
+
 /// NULL unless this process is an exploring child. Defined in end.c, which is below this file.
 extern rl_recorder *rl_recording;
 
@@ -29,3 +31,7 @@ void rl_record_crashes(void);
 void rl_leave_at_crash(void (*leave)(void));
 /// Prepares the calling thread to report a crash, even if its stack has overflowed.
 void rl_expect_crashes(void);
+
+/// Whether the bad access that a signal handler received is a stack overflow.
+bool rl_is_stack_overflow(const siginfo_t *info, const void *context);
+uintptr_t rl_program_counter(const void *context);

@@ -1,7 +1,5 @@
 #include "Platform/stack.h"
 
-#ifndef RL_WITHOUT_HOOKS
-
 #include <string.h>
 #include <sys/resource.h>
 
@@ -33,5 +31,3 @@ void rl_allow_stack(size_t size) {
     (void)size;
 #endif
 }
-
-#endif

@@ -10,12 +10,10 @@
 #ifndef RL_WITHOUT_HOOKS
 
 #include "Platform/recording.h"
-#include "Platform/stack_overflow.h"
 #include "Scheduler/runs.h"
 
 #include <dlfcn.h>
 #include <execinfo.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -77,8 +75,7 @@ static void on_crash(int number, siginfo_t *info, void *context) {
     if (me && me->fate == STAYS && !is_handled_by_program(&before[which]) &&
         atomic_compare_exchange_strong(&state, &none, HAS_CRASHED)) {
         crash = (rl_end){.status = number, .pc = rl_program_counter(context), .thread = me->thread};
-        crash.overflow =
-            (number == SIGSEGV || number == SIGBUS) && rl_is_stack_overflow(info, context);
+        crash.overflow = rl_is_stack_overflow(info, context);
         crash.frame_count = (uint32_t)backtrace((void **)crash.frames, RL_MAX_FRAMES);
         wait_for_report();
     }

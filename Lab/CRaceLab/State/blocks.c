@@ -1,7 +1,5 @@
 #include "State/blocks.h"
 
-#ifndef RL_WITHOUT_HOOKS
-
 #include "Platform/memory.h"
 #include "Platform/stack.h"
 
@@ -108,5 +106,3 @@ void rl_freed(const void *memory) {
     block_of_memory *b = rl_block_with(my_thread(), (uintptr_t)memory);
     if (b && b->start == (uintptr_t)memory) b->is_freed = true;
 }
-
-#endif

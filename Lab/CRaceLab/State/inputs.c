@@ -6,8 +6,6 @@
 
 #include "State/inputs.h"
 
-#ifndef RL_WITHOUT_HOOKS
-
 #include <string.h>
 
 static const uint64_t hour = 3600ull * 1000 * 1000 * 1000;
@@ -63,5 +61,3 @@ bool rl_waits_for_time(const thread *t) {
     return t->started && !t->finished && !t->is_away && t->spinning && reads &&
            lab.run.jumps < MOST_JUMPS;
 }
-
-#endif

@@ -2,8 +2,6 @@
 
 #include "State/shadow.h"
 
-#ifndef RL_WITHOUT_HOOKS
-
 #include "Platform/memory.h"
 
 #include <string.h>
@@ -83,5 +81,3 @@ void rl_for_all_locks(void (*visit)(lock *l)) {
     for (size_t i = 0; i < shadow.locks.capacity; i++)
         if (shadow.locks.slots[i].known) visit(shadow.locks.slots[i].known);
 }
-
-#endif

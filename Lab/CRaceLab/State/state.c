@@ -2,8 +2,6 @@
 
 #include "State/state.h"
 
-#ifndef RL_WITHOUT_HOOKS
-
 #include "Platform/memory.h"
 
 #include <string.h>
@@ -115,5 +113,3 @@ _Noreturn void rl_end_run_with_too_many_threads(void) {
 void rl_continue_giving_up(void) {
     if (me->fate != STAYS) rl_give_up();
 }
-
-#endif

@@ -2,8 +2,6 @@
 
 #include "Symbols/call_sites.h"
 
-#ifndef RL_WITHOUT_HOOKS
-
 #include "Platform/memory.h"
 #include "State/shadow.h"
 #include "Symbols/functions.h"
@@ -76,11 +74,7 @@ static rl_source source_of(uintptr_t pc) {
     call_site *site = call_site_of(pc);
     if (site->source != SOURCE_UNKNOWN) return (rl_source)site->source;
     rl_ignore();
-#if defined(__linux__)
     rl_source source = rl_find_source(pc);
-#else
-    rl_source source = lab.scenario->is_compilers_own(pc) ? OF_COMPILER : OF_STATEMENT;
-#endif
     rl_attend();
     site->source = (uint8_t)source;
     return source;
@@ -98,22 +92,12 @@ bool rl_is_labs_own(uintptr_t pc) {
 
 /// Returns the address of the statement that a call of an accessor belongs to.
 static uintptr_t statement_of_call(uintptr_t pc, uintptr_t callee) {
-#if defined(__linux__)
     call_site *site = call_site_of(pc);
     if (site->statement) return site->statement;
     rl_ignore();
-    uintptr_t statement = pc;
-    if (rl_has_no_line(pc)) {
-        // The only functions that libraries resume by themselves end an access by key path.
-        rl_access_end end = rl_is_of_program(callee) ? rl_access_end_at(callee) : ENDS;
-        statement = rl_nearest_statement(pc, end);
-    }
+    const uintptr_t statement = rl_statement_of_call(pc, callee);
     rl_attend();
     return site->statement = statement;
-#else
-    (void)callee;
-    return pc;
-#endif
 }
 
 // MARK: - Stack walks
@@ -456,5 +440,3 @@ bool rl_is_compilers_cache(uintptr_t pc, uintptr_t address) {
     return rl_is_compilers_own(pc);
 #endif
 }
-
-#endif

@@ -3,8 +3,6 @@
 
 #include "Symbols/copies.h"
 
-#ifndef RL_WITHOUT_HOOKS
-
 #include "Symbols/call_sites.h"
 #include "Symbols/functions.h"
 
@@ -57,5 +55,3 @@ bool rl_copies_between(uintptr_t begin, uintptr_t end) {
     *rl_copying_at(end) = is_copying ? COPIES : COPIES_NOTHING;
     return is_copying;
 }
-
-#endif

@@ -3,7 +3,7 @@
 
 #include "Symbols/images.h"
 
-#if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
+#if defined(__linux__)
 
 #include "Platform/memory.h"
 #include "Symbols/libraries.h"

@@ -4,7 +4,7 @@
 
 #include "Symbols/line_table.h"
 
-#if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
+#if defined(__linux__)
 
 #include <elf.h>
 

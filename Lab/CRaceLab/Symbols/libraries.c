@@ -3,8 +3,6 @@
 
 #include "Symbols/libraries.h"
 
-#ifndef RL_WITHOUT_HOOKS
-
 #include <dlfcn.h>
 #include <string.h>
 
@@ -173,5 +171,3 @@ const char *rl_name_of_function(uintptr_t pc) {
     Dl_info info;
     return dladdr((void *)(pc - 1), &info) ? info.dli_sname : NULL;
 }
-
-#endif

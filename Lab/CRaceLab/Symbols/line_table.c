@@ -2,7 +2,7 @@
 
 #include "Symbols/line_table.h"
 
-#if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
+#if defined(__linux__)
 
 #include <string.h>
 
@@ -30,17 +30,19 @@ static uint64_t variable(reader *r) {
 }
 
 static int64_t signed_variable(reader *r) {
-    int64_t value = 0;
-    unsigned shift = 0;
-    uint8_t byte = 0;
-    do {
-        if (r->at >= r->end) break;
-        byte = *r->at++;
-        if (shift < 64) value |= (int64_t)((uint64_t)(byte & 0x7F) << shift);
-        shift += 7;
-    } while (byte & 0x80);
-    if (shift < 64 && (byte & 0x40)) value |= -((int64_t)1 << shift);
-    return value;
+    const uint8_t *start = r->at;
+    const uint64_t value = variable(r);
+    const size_t bits = 7 * (size_t)(r->at - start);
+    const bool is_negative = r->at > start && (r->at[-1] & 0x40);
+    return (int64_t)(is_negative && bits < 64 ? value - ((uint64_t)1 << bits) : value);
+}
+
+/// Advances past so many bytes, or to the end, and returns them.
+static reader next_bytes(reader *r, uint64_t size) {
+    const uint64_t rest = (uint64_t)(r->end - r->at);
+    const uint8_t *start = r->at;
+    r->at += size < rest ? size : rest;
+    return (reader){start, r->at};
 }
 
 static const char *text(reader *r) {
@@ -58,17 +60,8 @@ const char *rl_text_at(reader texts, uint64_t offset) {
 
 // MARK: - Line programs
 
-enum {
-    COPY = 1,
-    ADVANCE_PC,
-    ADVANCE_LINE,
-    SET_FILE,
-    SET_COLUMN,
-    NEGATE_STATEMENT,
-    SET_BASIC_BLOCK,
-    ADD_TO_PC,
-    FIXED_ADVANCE_PC
-};
+enum { EXTENDED = 0, COPY, ADVANCE_PC, ADVANCE_LINE, SET_FILE, SET_COLUMN };
+enum { ADD_TO_PC = 8, FIXED_ADVANCE_PC };
 enum { END_SEQUENCE = 1, SET_ADDRESS = 2 };
 
 bool rl_next_row(reader *r, const unit *u, registers *now) {
@@ -81,40 +74,23 @@ bool rl_next_row(reader *r, const unit *u, registers *now) {
             now->line += (uint64_t)(int64_t)(u->line_base + (int)(number % u->line_range));
             return true;
         }
-        switch (code) {
-            case 0: {
-                uint64_t size = variable(r);
-                if (size > (uint64_t)(r->end - r->at)) size = (uint64_t)(r->end - r->at);
-                reader extended = {r->at, r->at + size};
-                r->at += size;
-                uint8_t what = (uint8_t)fixed(&extended, 1);
-                if (what == SET_ADDRESS) now->address = (uintptr_t)fixed(&extended, 8);
-                if (what == END_SEQUENCE) return now->ends_sequence = true;
-                break;
-            }
-            case COPY:
-                return true;
-            case ADVANCE_PC:
-                now->address += variable(r) * u->shortest_instruction;
-                break;
-            case ADVANCE_LINE:
-                now->line += (uint64_t)signed_variable(r);
-                break;
-            case SET_FILE:
-                now->file = variable(r);
-                break;
-            case SET_COLUMN:
-                now->column = variable(r);
-                break;
-            case ADD_TO_PC:
-                now->address += (255u - u->first_special) / u->line_range * u->shortest_instruction;
-                break;
-            case FIXED_ADVANCE_PC:
-                now->address += fixed(r, 2);
-                break;
-            default:
-                for (int i = u->operand_counts[code - 1]; i > 0; i--) variable(r);
+        if (code == EXTENDED) {
+            reader extended = next_bytes(r, variable(r));
+            uint8_t what = (uint8_t)fixed(&extended, 1);
+            if (what == SET_ADDRESS) now->address = (uintptr_t)fixed(&extended, 8);
+            if (what == END_SEQUENCE) return now->ends_sequence = true;
         }
+        if (code == COPY) return true;
+        if (code == ADVANCE_PC) now->address += variable(r) * u->shortest_instruction;
+        if (code == ADVANCE_LINE) now->line += (uint64_t)signed_variable(r);
+        if (code == SET_FILE) now->file = variable(r);
+        if (code == SET_COLUMN) now->column = variable(r);
+        if (code == ADD_TO_PC)
+            now->address += (255u - u->first_special) / u->line_range * u->shortest_instruction;
+        if (code == FIXED_ADVANCE_PC) now->address += fixed(r, 2);
+        // What the others set does not matter.
+        if (code > FIXED_ADVANCE_PC)
+            for (int i = u->operand_counts[code - 1]; i > 0; i--) variable(r);
     }
     return false;
 }
@@ -139,10 +115,7 @@ bool rl_next_unit(reader *section, unit *u) {
         offset_size = 8;
         size = fixed(section, 8);
     }
-    if (size > (uint64_t)(section->end - section->at))
-        size = (uint64_t)(section->end - section->at);
-    reader r = {section->at, section->at + size};
-    section->at += size;
+    reader r = next_bytes(section, size);
     uint64_t version = fixed(&r, 2);
     if (version < 2 || version > 5) return false;
     if (version == 5 && fixed(&r, 2) != 8) return false;  // 8-byte addresses, no segments
@@ -179,25 +152,18 @@ static const char *described_entry(reader *r, const line_texts *texts, reader fo
     while (forms.at < forms.end) {
         uint64_t what = variable(&forms), form = variable(&forms), number = 0;
         const char *found = "";
-        switch (form) {
-            case TEXT:
-                found = text(r);
-                break;
-            case OFFSET:
-                found = rl_text_at(texts->texts, fixed(r, offset_size));
-                break;
-            case LINE_OFFSET:
-                found = rl_text_at(texts->line_texts, fixed(r, offset_size));
-                break;
-            case DATA16:
-                fixed(r, 8), fixed(r, 8);
-                break;
-            case NUMBER:
-                number = variable(r);
-                break;
-            default:
-                r->at = r->end;
-        }
+        if (form == TEXT)
+            found = text(r);
+        else if (form == OFFSET)
+            found = rl_text_at(texts->texts, fixed(r, offset_size));
+        else if (form == LINE_OFFSET)
+            found = rl_text_at(texts->line_texts, fixed(r, offset_size));
+        else if (form == DATA16)
+            next_bytes(r, 16);
+        else if (form == NUMBER)
+            number = variable(r);
+        else
+            r->at = r->end;
         if (what == PATH) path = found;
         if (what == FOLDER) *folder = number;
     }

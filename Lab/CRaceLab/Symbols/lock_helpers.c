@@ -6,7 +6,7 @@
 
 #include "Symbols/call_sites.h"
 
-#if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
+#if defined(__linux__)
 
 #include <ctype.h>
 #include <stdlib.h>

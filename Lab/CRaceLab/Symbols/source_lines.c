@@ -3,9 +3,10 @@
 
 #include "Symbols/source_lines.h"
 
+#include "State/state.h"
 #include "Symbols/images.h"
 
-#if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
+#if defined(__linux__)
 
 #include <string.h>
 #include <unwind.h>
@@ -46,25 +47,22 @@ rl_source rl_find_source(uintptr_t pc) {
 
 // MARK: - Calls of accessors
 
+/// A modification in place may be two accessor calls, one that begins it and one that ends it. The
+/// statement lies between them.
+typedef enum { NEITHER, BEGINS, ENDS } access_end;
+
 /// Classifies a call by the mangled name of its callee. `…vM` begins to modify a property, `…vg`
 /// gets it before a modification, and `…vs` sets it afterwards; for a subscript it is `…iM` and so
 /// on. A `Z` at the end means static, and `TW` a protocol witness.
-static rl_access_end end_of_access(const char *name) {
+static access_end end_of_access(const char *name) {
     if (strstr(name, ".resume.")) return ENDS;
     if (strncmp(name, "swift_modifyAt", strlen("swift_modifyAt")) == 0) return BEGINS;
     size_t size = strlen(name);
     if (size > 2 && strncmp(name + size - 2, "TW", 2) == 0) size -= 2;
     if (size > 1 && name[size - 1] == 'Z') size--;
     if (size < 2 || (name[size - 2] != 'v' && name[size - 2] != 'i')) return NEITHER;
-    switch (name[size - 1]) {
-        case 'M':
-        case 'g':
-            return BEGINS;
-        case 's':
-            return ENDS;
-        default:
-            return NEITHER;
-    }
+    const char last = name[size - 1];
+    return last == 'M' || last == 'g' ? BEGINS : last == 's' ? ENDS : NEITHER;
 }
 
 /// The mangled name of a function; empty if it has no symbol.
@@ -74,26 +72,23 @@ static const char *name_of_function_at(uintptr_t address) {
     return function ? rl_text_at(i->names, function->st_name) : "";
 }
 
-rl_access_end rl_access_end_at(uintptr_t pc) { return end_of_access(name_of_function_at(pc - 1)); }
-
 bool rl_is_allocating(uintptr_t pc) {
     const char *name = name_of_function_at(pc - 1);
     size_t size = strlen(name);
     return size > 2 && strcmp(name + size - 2, "fC") == 0;
 }
 
-bool rl_has_no_line(uintptr_t pc) {
-    image *i = rl_image_of(pc - 1);
-    sequence *s = i ? rl_sequence_of(i, pc - 1 - i->bias) : NULL;
-    return s && !is_statement(&s->rows[rl_row_at(s, pc - 1 - i->bias)]);
-}
-
-uintptr_t rl_nearest_statement(uintptr_t pc, rl_access_end end) {
+uintptr_t rl_statement_of_call(uintptr_t pc, uintptr_t callee) {
     const uintptr_t before = pc - 1;
     image *i = rl_image_of(before);
     sequence *s = i ? rl_sequence_of(i, before - i->bias) : NULL;
-    if (!s || end == NEITHER) return pc;
+    if (!s) return pc;
     uint32_t at = rl_row_at(s, before - i->bias);
+    if (is_statement(&s->rows[at])) return pc;
+    // The only functions that libraries resume by themselves end an access by key path.
+    const access_end end =
+        rl_is_of_program(callee) ? end_of_access(name_of_function_at(callee - 1)) : ENDS;
+    if (end == NEITHER) return pc;
     const uintptr_t function = function_at(before);
     for (uint32_t k = at; k < s->row_count; k += end == BEGINS ? 1 : -1u) {
         // Before the first row, `k` wraps around to the largest number, which ends the loop.
@@ -144,9 +139,14 @@ bool rl_find_line(uintptr_t address, rl_line *line) {
     return true;
 }
 
-#elif !defined(RL_WITHOUT_HOOKS)
+#else
+
+rl_source rl_find_source(uintptr_t pc) {
+    return lab.scenario->is_compilers_own(pc) ? OF_COMPILER : OF_STATEMENT;
+}
 
 bool rl_find_line(uintptr_t address, rl_line *line) { return (void)address, (void)line, false; }
 bool rl_is_allocating(uintptr_t pc) { return (void)pc, false; }
+uintptr_t rl_statement_of_call(uintptr_t pc, uintptr_t callee) { return (void)callee, pc; }
 
 #endif
