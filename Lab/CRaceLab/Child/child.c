@@ -79,22 +79,21 @@ _Noreturn static void be_child(const rl_errand *errand, int errors) {
 // waits for that thread by its number. Once it has ended, the system refuses to wait, and
 // `swift_once` asks again, forever: such a child is busy in the kernel.
 
+/// Scheduling data of a thread, or of all threads of a process together.
+typedef struct {
+    char state;                  // S: sleeping
+    unsigned long user, kernel;  // its processor time, in clock ticks
+} times;
+
 /// A snapshot of a child's progress.
 typedef struct {
     pid_t child;
     const rl_recorder *recorder;
     uint64_t runs;
     uint32_t steps;
-    unsigned long user, kernel;                  // its processor time, in clock ticks
-    unsigned long user_at_step, kernel_at_step;  // the same, at its last step
-    int looks_asleep;  // since its last progress: how often all of its threads were asleep
+    times now, at_step;  // at its last step
+    int looks_asleep;    // since its last progress: how often all of its threads were asleep
 } sight;
-
-/// Scheduling data of a thread, or of all threads of a process together.
-typedef struct {
-    char state;                  // S: sleeping
-    unsigned long user, kernel;  // its processor time, in clock ticks
-} times;
 
 /// Returns false if there is no such file, or none can be opened now.
 static bool read_times(const char *path, times *t) {
@@ -135,19 +134,16 @@ static bool is_stuck(sight *before) {
     sight now = *before;
     now.runs = before->recorder->runs;
     now.steps = before->recorder->step_count;
-    now.user = t.user;
-    now.kernel = t.kernel;
+    now.now = t;
     const bool has_stepped = now.runs != before->runs || now.steps != before->steps;
-    if (has_stepped) {
-        now.user_at_step = t.user;
-        now.kernel_at_step = t.kernel;
-    }
-    const bool goes_on = has_stepped || t.user + t.kernel > before->user + before->kernel + 1;
+    if (has_stepped) now.at_step = t;
+    const times last = before->now;
+    const bool goes_on = has_stepped || t.user + t.kernel > last.user + last.kernel + 1;
     now.looks_asleep = goes_on ? 0 : before->looks_asleep + all_threads_sleep(now.child);
     *before = now;
-    const unsigned long in_kernel = t.kernel - now.kernel_at_step;
+    const unsigned long in_kernel = t.kernel - now.at_step.kernel;
     const bool spins = in_kernel >= 5 * (unsigned long)sysconf(_SC_CLK_TCK) &&
-                       in_kernel > 2 * (t.user - now.user_at_step);
+                       in_kernel > 2 * (t.user - now.at_step.user);
     return now.looks_asleep >= 12 || spins;
 }
 

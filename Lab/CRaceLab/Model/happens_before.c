@@ -1,5 +1,3 @@
-// Happens-before with vector clocks, and the detection of data races.
-
 #include "Model/happens_before.h"
 
 #include "Platform/memory.h"

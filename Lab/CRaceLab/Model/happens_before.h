@@ -1,4 +1,4 @@
-// Happens-before: vector clocks.
+// Happens-before with vector clocks, and the detection of data races.
 
 #pragma once
 

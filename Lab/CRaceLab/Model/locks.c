@@ -1,6 +1,3 @@
-// Locks with one owner or several readers. Mutexes, readers-writer locks and the queues of Dispatch
-// are such locks.
-
 #include "Model/locks.h"
 
 #ifndef RL_WITHOUT_HOOKS
@@ -140,12 +137,6 @@ void rl_unlocked(const void *address) {
 bool rl_owns(const void *address) {
     lock *l = rl_known_lock((uintptr_t)address);
     return l && l->owner == me->thread;
-}
-
-bool rl_is_owned_below(const void *address) {
-    const lock *l = rl_known_lock((uintptr_t)address);
-    const int owner = l ? l->owner : NO_THREAD;
-    return owner != NO_THREAD && owner != me->thread && lab.run.threads[owner].on == me;
 }
 
 void rl_took_again(const void *address) {

@@ -1,4 +1,5 @@
-// Locks with one owner or several readers.
+// Locks with one owner or several readers. Mutexes, readers-writer locks and the queues of Dispatch
+// are such locks.
 
 #pragma once
 
@@ -7,8 +8,6 @@
 
 /// Whether this thread owns a lock.
 bool rl_owns(const void *address);
-/// Whether a thread owns it in whose body this one runs.
-bool rl_is_owned_below(const void *address);
 
 /// The owner of a recursive lock takes it again. Not a point: no other thread can observe it.
 void rl_took_again(const void *address);

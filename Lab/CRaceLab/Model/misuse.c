@@ -1,6 +1,3 @@
-// Incorrect uses of locks, semaphores, continuations and memory: outside the lab the program would
-// trap, or its behavior would be undefined.
-
 #include "Model/misuse.h"
 
 #include "Platform/memory.h"

@@ -1,4 +1,5 @@
-// Incorrect uses of locks, semaphores, continuations and memory.
+// Incorrect uses of locks, semaphores, continuations and memory: outside the lab the program would
+// trap, or its behavior would be undefined.
 
 #pragma once
 

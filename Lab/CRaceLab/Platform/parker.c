@@ -1,5 +1,3 @@
-// Parkers, in which threads wait for their turn. They call nothing that the lab intercepts.
-
 #include "Platform/parker.h"
 
 #if defined(__linux__)

@@ -1,4 +1,4 @@
-// A parker: a thread waits in it for its turn.
+// Parkers, in which threads wait for their turn. They call nothing that the lab intercepts.
 
 #pragma once
 

@@ -1,5 +1,3 @@
-// Atomic operations and fences.
-
 #include "Primitives/atomic.h"
 
 #include "Model/happens_before.h"
@@ -169,17 +167,10 @@ void rl_atomic_point(const rl_operation *operation, const void *address, rl_plac
 /// Whether the stores to a variable are kept. Those to a variable on a stack are not: others may
 /// follow at the same address.
 static bool keeps_stores(const void *address) {
-    if (!lab.scenario->keeps_stores) return false;
-    for (int i = 0; i < lab.run.thread_count; i++) {
-        const worker *w = lab.run.threads[i].on;
-        if (lab.run.threads[i].finished) continue;
-        if (rl_is_in_frame(&lab.run.threads[i], (uintptr_t)address)) return false;
-        const uintptr_t end = w == me ? (uintptr_t)__builtin_frame_address(0)
-                              : w     ? w->stack_end
-                                      : 0;
-        if (w && (uintptr_t)address >= end && (uintptr_t)address < w->stack_base) return false;
-    }
-    return true;
+    const uintptr_t a = (uintptr_t)address;
+    if (!lab.scenario->keeps_stores || rl_is_in_frame(my_thread(), a)) return false;
+    const bool is_own_stack = a >= (uintptr_t)__builtin_frame_address(0) && a < me->stack_base;
+    return !is_own_stack && rl_owner_of_stack(a) == NO_THREAD;
 }
 
 /// The point of a load where the stores are kept. Returns whether it reads an old value.

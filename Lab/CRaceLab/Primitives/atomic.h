@@ -1,4 +1,4 @@
-// Atomic operations.
+// Atomic operations and fences.
 
 #pragma once
 

@@ -9,7 +9,6 @@
 #include "Platform/stack.h"
 #include "Primitives/next_symbol.h"
 #include "Primitives/task.h"
-#include "Primitives/task_calls.h"
 #include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
@@ -121,7 +120,7 @@ static ASYNC_FUNCTION void operation_ended(ASYNC_CONTEXT context *of_program,
 static __attribute__((noinline)) operation begin_operation(operation *passed, context *own) {
     const operation o = *passed;
     rl_discard(passed);
-    if (rl_active) rl_is_registering(false);
+    if (rl_active) my_thread()->is_registering = false;
     ((operation_context *)own)->pc = o.pc;
     return o;
 }
@@ -159,7 +158,7 @@ static __attribute__((noinline)) operation before_registration(const context *c,
     const rl_place place = {(uintptr_t)c->resume + 1, 0};
     if (!rl_is_by_program(place)) return o;
     rl_cancels_or_asks(&rl_ask_task, place);
-    rl_is_registering(true);
+    my_thread()->is_registering = true;
     o.pc = place.pc;
     operation *passed = rl_allocate(sizeof *passed, "an operation");
     *passed = o;

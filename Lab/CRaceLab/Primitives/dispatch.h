@@ -3,7 +3,7 @@
 #pragma once
 
 #include "Primitives/next_symbol.h"
-#include "State/state.h"
+#include "Scheduler/operation.h"
 
 typedef void *dispatch_object;
 typedef void (*function)(void *context);
@@ -56,7 +56,24 @@ static inline const void *rl_line_of(const void *queue) { return (const char *)q
 /// For the observing thread: runs the work without a step, but gives up at a lock that is held.
 void rl_observe_on_queue(dispatch_object queue, call c, bool barrier);
 
+// task_calls.c
+
+/// Intercepts a job that the runtime sends to a queue, or with a delay. Returns false if the real
+/// function must send it.
+bool rl_job_passes(dispatch_object queue, void *job, function work, rl_place place);
+bool rl_delayed_job_passes(uint64_t when, void *job, function work);
+
 // work_item.c
+
+/// Waits until all units of work have finished; or checks whether they have.
+extern const rl_operation rl_await_work, rl_try_to_await_work;
+
+/// Whether the number of unfinished units is known in this run.
+bool rl_is_counted(const void *group);
+/// The number of units of work that a group waits for. It is set when the group is first used in a
+/// run, and changed when it is entered or left.
+void rl_count_unfinished(const void *group, int64_t count);
+int64_t rl_unfinished(const void *group);
 
 /// The block that a thread is about to call.
 typedef struct {
@@ -100,7 +117,7 @@ typedef struct item {
     call call;
     bool is_block, barrier;
     bool is_known;          // a work item that other code can wait for or cancel
-    bool is_waited_for;     // the sending thread waits for it (`rl_finished`)
+    bool is_waited_for;     // the sending thread waits for it (`finished`)
     dispatch_object group;  // the group to which the work belongs, or NULL …
     void (*when_done)(const struct item *i, rl_place place);  // … and what to do when it is done
     uintptr_t pc;                                             // where it was sent

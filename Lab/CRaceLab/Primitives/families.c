@@ -1,6 +1,3 @@
-// Families of entry points that the lab does not observe with the installed toolchain. The Swift
-// half learns which from tiny programs whose outcomes are known.
-
 #include "Primitives/families.h"
 
 #ifndef RL_WITHOUT_HOOKS

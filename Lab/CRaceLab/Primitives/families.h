@@ -1,8 +1,9 @@
-// Families of entry points, and whether the lab observes them with the installed toolchain.
+// Families of entry points, and whether the lab observes them with the installed toolchain. The
+// Swift half learns that from tiny programs whose outcomes are known.
 
 #pragma once
 
-#include "Primitives/unannounced.h"
+#include "Primitives/plain_memory.h"
 #include "Symbols/call_sites.h"
 
 /// A bit for each family that the lab does not observe, or that a test has disabled.

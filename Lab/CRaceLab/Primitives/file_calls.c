@@ -1,7 +1,7 @@
 // Entry points: the calls that use files, pipes, sockets, descriptors and the current directory.
 
-#include "Primitives/files.h"
 #include "Primitives/next_symbol.h"
+#include "Primitives/outer_state.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 

@@ -4,8 +4,8 @@
 // output and standard error do not count, nor do devices other than standard input. Sockets may be
 // connected with each other, so all of them count as one.
 
-#include "Primitives/files.h"
 #include "Primitives/next_symbol.h"
+#include "Primitives/outer_state.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
@@ -187,8 +187,7 @@ static bool is_output(int file, const struct statx *s) {
     if (file == STDOUT_FILENO || file == STDERR_FILENO) return true;
     struct statx output;
     for (int i = STDOUT_FILENO; i <= STDERR_FILENO; i++)
-        if (look_up(i, "", AT_EMPTY_PATH, &output) && output.stx_ino == s->stx_ino &&
-            output.stx_dev_minor == s->stx_dev_minor && output.stx_dev_major == s->stx_dev_major)
+        if (look_up(i, "", AT_EMPTY_PATH, &output) && number_of(&output) == number_of(s))
             return true;
     return false;
 }

@@ -6,7 +6,6 @@
 #include "Model/happens_before.h"
 #include "Platform/memory.h"
 #include "Primitives/dispatch.h"
-#include "Primitives/unfinished.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "Search/waking.h"

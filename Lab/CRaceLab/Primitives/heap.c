@@ -1,5 +1,6 @@
 // The functions that allocate and free memory, and the one that allocates objects.
 
+#include "Platform/memory.h"
 #include "Primitives/next_symbol.h"
 #include "Scheduler/observe.h"
 #include "Scheduler/points.h"
@@ -27,7 +28,6 @@ void *swift_allocObject(const void *type, size_t size, size_t alignment_mask) {
 #include <stdlib.h>
 #include <string.h>
 
-extern void __libc_free(void *memory);
 extern void *__libc_malloc(size_t size);
 extern void *__libc_realloc(void *memory, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
@@ -64,7 +64,7 @@ void *realloc(void *memory, size_t size) {
 void free(void *memory) {
     if (!memory || rl_keep(memory, RL_CALLER)) return;
     rl_forget_object(memory);
-    __libc_free(memory);
+    rl_free_of_program(memory);
 }
 
 #endif

@@ -3,18 +3,21 @@
 // program's definitions take precedence.
 
 #include "Primitives/mutex.h"
-#include "Primitives/families.h"
 
 #include "Model/locks.h"
 #include "Model/misuse.h"
 #include "Primitives/clock.h"
+#include "Primitives/families.h"
+#include "Primitives/next_symbol.h"
 #include "Primitives/task.h"
-#include "Primitives/task_calls.h"
 #include "Scheduler/observe.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "Scheduler/runs.h"
 #include "State/blocks.h"
+#include "State/shadow.h"
+
+#define LOCK_SLOW "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
 
 #ifndef RL_WITHOUT_HOOKS
 
@@ -52,7 +55,6 @@ const rl_operation rl_try_lock = {
 // `Mutex` exchanges 0 for the thread's number in one atomic operation. If that fails, it calls one
 // of two functions, one for `lock` and one for `tryLock`. So on a lab thread the atomic operation
 // always fails, and these two functions take the lock when the thread has its turn.
-#define LOCK_SLOW "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
 #define TRY_LOCK_SLOW "$s15Synchronization12_MutexHandleV12_tryLockSlowSbyF"
 
 // The lab may not see the release. The compiler outlines it into a function; every module has a
@@ -208,6 +210,13 @@ static int take_unless_destroyed(pthread_mutex_t *mutex, rl_place place) {
     return EINVAL;
 }
 
+/// Whether a thread owns the lock in whose body this one runs.
+static bool is_owned_below(const void *mutex) {
+    const lock *l = rl_known_lock((uintptr_t)mutex);
+    const int owner = l ? l->owner : NO_THREAD;
+    return owner != NO_THREAD && owner != me->thread && lab.run.threads[owner].on == me;
+}
+
 /// Takes a lock that the calling thread owns already, unless that would block. Returns true if it
 /// set `*answer`.
 static bool asks_again(pthread_mutex_t *mutex, int *answer, rl_place place) {
@@ -215,7 +224,7 @@ static bool asks_again(pthread_mutex_t *mutex, int *answer, rl_place place) {
     const int kind = mutex->__data.__kind & 3;
     if (mutex->__data.__kind & IS_ROBUST) rl_meet_outside("takes a robust lock", place);
     // The operating-system thread already owns it: the task runs in the body of the owner.
-    if (is_of_thread(mutex) && rl_is_owned_below(mutex))
+    if (is_of_thread(mutex) && is_owned_below(mutex))
         rl_meet_outside("takes a recursive lock that its thread keeps meanwhile", place);
     if (!rl_owns(mutex)) return false;
     if (kind == PTHREAD_MUTEX_ERRORCHECK_NP) {
@@ -353,7 +362,6 @@ int pthread_mutex_destroy(pthread_mutex_t *mutex) {
 extern void __tsan_acquire(void *address);
 extern void __tsan_release(void *address);
 
-#define LOCK_SLOW "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
 #define UNLOCK_SLOW "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
 
 NAMED(LOCK_SLOW, SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle)) {

@@ -84,6 +84,11 @@ static void end_lasting_access(const void *buffer, uintptr_t pc) {
     }
 }
 
+static bool are_in_one_block(uintptr_t first, uintptr_t second) {
+    const extent b = rl_extent_with(first);
+    return second - b.start < b.size;
+}
+
 /// Whether two addresses are close to each other in static data. Globals have no blocks.
 static bool are_in_globals(uintptr_t first, uintptr_t second) {
     const uintptr_t close = 1024;
@@ -97,7 +102,7 @@ static open_access *open_access_at(const thread *t, uintptr_t address, bool in_g
     for (size_t i = 0; i < t->open_count; i++) {
         open_access *o = &t->open[i];
         if (o->address > address || (nearest && nearest->address > o->address)) continue;
-        const bool is_near = o->address == address || rl_are_in_one_block(o->address, address) ||
+        const bool is_near = o->address == address || are_in_one_block(o->address, address) ||
                              (in_globals && are_in_globals(o->address, address));
         if (is_near) nearest = o;
     }
@@ -137,8 +142,7 @@ static void access_later(thread *t, open_access *o, rl_kind kind, rl_place place
 
 // MARK: - Memory of other threads
 
-/// The thread whose stack contains the address, other than the calling one; or NO_THREAD.
-static int owner_of_stack(uintptr_t address) {
+int rl_owner_of_stack(uintptr_t address) {
     for (int i = 0; i < lab.run.thread_count; i++) {
         const worker *w = lab.run.threads[i].on;
         if (lab.run.threads[i].finished || i == me->thread) continue;
@@ -155,7 +159,7 @@ void rl_note_change(uintptr_t address, uintptr_t pc) {
     if (lab.summary.older_change && !lab.summary.is_change_of_set_up) return;
     const bool is_own_stack =
         address >= (uintptr_t)__builtin_frame_address(0) && address < me->stack_base;
-    if (is_own_stack || owner_of_stack(address) != NO_THREAD || rl_extent_with(address).size > 0)
+    if (is_own_stack || rl_owner_of_stack(address) != NO_THREAD || rl_extent_with(address).size > 0)
         return;
     if (rl_is_compilers_own(pc) || rl_is_in_lab(pc)) return;
     lab.summary.older_change = pc;
@@ -181,7 +185,7 @@ static bool is_open_elsewhere(uintptr_t address, const open_access *own, rl_plac
 }
 
 static bool is_on_other_stack(uintptr_t address) {
-    const int owner = owner_of_stack(address);
+    const int owner = rl_owner_of_stack(address);
     if (owner != NO_THREAD) rl_is_on_stack_of(owner, address);
     return owner != NO_THREAD;
 }

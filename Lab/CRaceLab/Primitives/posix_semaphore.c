@@ -5,8 +5,8 @@
 
 #include "Primitives/clock.h"
 #include "Primitives/dispatch.h"
+#include "Primitives/plain_memory.h"
 #include "Primitives/semaphore.h"
-#include "Primitives/unannounced.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "State/shadow.h"
@@ -97,6 +97,10 @@ int sem_trywait(sem_t *semaphore) {
 
 static int wait_until_moment(sem_t *semaphore, clockid_t clock, const struct timespec *until,
                              rl_place place) {
+    if (!is_by_program(semaphore, place)) {
+        const struct timespec really = rl_real_moment(clock, until);
+        return REAL(sem_clockwait)(semaphore, clock, &really);
+    }
     if (rl_has_come(clock, until))
         return result(rl_point(&rl_try_to_acquire, semaphore, place), ETIMEDOUT);
     return result(rl_timed_point(&rl_acquire, semaphore, place, rl_model_moment(clock, until)),
@@ -104,21 +108,11 @@ static int wait_until_moment(sem_t *semaphore, clockid_t clock, const struct tim
 }
 
 int sem_timedwait(sem_t *semaphore, const struct timespec *until) {
-    const rl_place place = RL_CALLER;
-    if (!is_by_program(semaphore, place)) {
-        const struct timespec really = rl_real_moment(CLOCK_REALTIME, until);
-        return REAL(sem_timedwait)(semaphore, &really);
-    }
-    return wait_until_moment(semaphore, CLOCK_REALTIME, until, place);
+    return wait_until_moment(semaphore, CLOCK_REALTIME, until, RL_CALLER);
 }
 
 int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until) {
-    const rl_place place = RL_CALLER;
-    if (!is_by_program(semaphore, place)) {
-        const struct timespec really = rl_real_moment(clock, until);
-        return REAL(sem_clockwait)(semaphore, clock, &really);
-    }
-    return wait_until_moment(semaphore, clock, until, place);
+    return wait_until_moment(semaphore, clock, until, RL_CALLER);
 }
 
 // MARK: - Signalling, and reading the count

@@ -1,4 +1,5 @@
-// The queues of Dispatch: which are serial and which concurrent, and what it means to run on one.
+// The queues of Dispatch: which are serial and which concurrent, what it means to run on one, and
+// which thread is the main thread.
 
 #include "Model/locks.h"
 #include "Platform/memory.h"
@@ -13,8 +14,8 @@
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
-#include <setjmp.h>
-#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 extern void dispatch_queue_set_specific(dispatch_object, const void *, void *, function);
@@ -264,6 +265,36 @@ void rl_observe_on_queue(dispatch_object queue, call c, bool barrier) {
     if (rl_kind_of_queue(queue) != MAIN) rl_observer_locks(queue, no_release);
     rl_call_on_queue(queue, c, barrier);
     rl_observer_unlocks(queue);
+}
+
+// MARK: - The main thread
+//
+// On lab threads, the main thread is the one that runs the work of the main queue. The real main
+// thread has other work, such as waiting for the exploration.
+
+static bool is_main(dispatch_object queue) { return rl_kind_of_queue(queue) == MAIN; }
+
+bool _CFIsMainThread(void) {
+    return rl_is_of_lab() ? rl_stands_for_main_thread() : REAL(_CFIsMainThread)();
+}
+
+// Swift's own checks call these functions.
+
+void dispatch_assert_queue(dispatch_object queue) {
+    if (!rl_stands_for_main_thread() || !is_main(queue)) REAL(dispatch_assert_queue)(queue);
+}
+
+void dispatch_assert_queue_barrier(dispatch_object queue) {
+    if (!rl_stands_for_main_thread() || !is_main(queue)) REAL(dispatch_assert_queue_barrier)(queue);
+}
+
+void dispatch_assert_queue_not(dispatch_object queue) {
+    if (!rl_stands_for_main_thread() || !is_main(queue))
+        return REAL(dispatch_assert_queue_not)(queue);
+    fputs("BUG IN CLIENT OF LIBDISPATCH: Assertion failed: Block was not expected to execute on "
+          "queue [com.apple.main-thread]\n",
+          stderr);
+    abort();
 }
 
 #endif

@@ -1,11 +1,10 @@
 // The entry points of Dispatch for running work on a queue, at once, repeatedly, or later, and for
 // the values of queues. Swift's Dispatch module calls these functions by name.
 
+#include "Primitives/dispatch.h"
 #include "Primitives/families.h"
 #include "Primitives/guarded.h"
-#include "Primitives/task_calls.h"
 #include "Primitives/thread.h"
-#include "Primitives/unfinished.h"
 #include "Scheduler/observe.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"

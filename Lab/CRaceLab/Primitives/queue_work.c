@@ -12,7 +12,6 @@
 #include "Primitives/dispatch.h"
 #include "Primitives/families.h"
 #include "Primitives/thread.h"
-#include "Primitives/unfinished.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "Scheduler/runs.h"
@@ -49,6 +48,20 @@ void rl_discard_item(item *i) {
     dispatch_release(i->queue);
 }
 
+/// Work that another thread waits for, counted as one unfinished unit, has been done. Not a point:
+/// only that wait depends on it.
+static void finished(const void *work) {
+    lock *l = rl_lock_at((uintptr_t)work);
+    thread *t = my_thread();
+    rl_notice_unlocks(t);
+    lab.run.free_before = rl_free_for(l->address);
+    l->count = 0;
+    l->released = t->clock;
+    // No `rl_tick`: like a release, this is not a step.
+    t->clock.at[me->thread]++;
+    rl_did(me->thread, RL_LEAVE, l->address, true);
+}
+
 /// Runs the work and frees what it has captured, on the queue and before other threads can see that
 /// the work has ended.
 static void do_work(void *context) {
@@ -64,7 +77,27 @@ static void do_work(void *context) {
     if (i->is_block) REAL(_Block_release)(i->call.context);
     i->is_block = false;
     if (i->when_done) i->when_done(i, place);
-    if (i->is_waited_for) rl_finished(i);
+    if (i->is_waited_for) finished(i);
+}
+
+// MARK: - Lists
+
+/// Work in the order in which it was sent.
+typedef struct {
+    item *first, *last;
+} item_list;
+
+static void append(item_list *list, item *i) {
+    if (list->last)
+        list->last->next = i;
+    else
+        list->first = i;
+    list->last = i;
+}
+
+static void discard_all(item_list *list) {
+    for (item *i = list->first; i; i = i->next) rl_discard_item(i);
+    *list = (item_list){NULL, NULL};
 }
 
 // MARK: - Between two runs
@@ -79,7 +112,7 @@ typedef struct busy_queue {
 } busy_queue;
 
 static struct {
-    item *first, *last;
+    item_list list;
     const busy_queue *busy;
 } waiting;
 
@@ -91,16 +124,8 @@ static bool is_busy(dispatch_object queue) {
     return false;
 }
 
-static void wait_for_end_of_set_up(item *i) {
-    if (waiting.last)
-        waiting.last->next = i;
-    else
-        waiting.first = i;
-    waiting.last = i;
-}
-
 static item *take_waiting_item(void) {
-    item *before = NULL, *i = waiting.first;
+    item *before = NULL, *i = waiting.list.first;
     while (i && is_busy(i->queue)) {
         before = i;
         i = i->next;
@@ -109,8 +134,8 @@ static item *take_waiting_item(void) {
     if (before)
         before->next = i->next;
     else
-        waiting.first = i->next;
-    if (waiting.last == i) waiting.last = before;
+        waiting.list.first = i->next;
+    if (waiting.list.last == i) waiting.list.last = before;
     return i;
 }
 
@@ -138,7 +163,7 @@ bool rl_do_waiting_work(void) {
 /// concurrent queue takes one piece of work after another.
 typedef struct {
     dispatch_object queue;
-    item *first, *last;
+    item_list list;
     bool is_started, is_free;
     rl_moment end;  // of its last work, if the lane is free
 } lane;
@@ -152,8 +177,7 @@ RL_OF_RUN(lanes)
 
 /// Discards work that an abandoned run did not finish.
 static void forget_lanes(void) {
-    for (int k = 0; k < lanes.count; k++)
-        for (item *i = lanes.all[k].first; i; i = i->next) rl_discard_item(i);
+    for (int k = 0; k < lanes.count; k++) discard_all(&lanes.all[k].list);
     lanes.count = 0;
 }
 
@@ -178,14 +202,6 @@ static lane *new_lane(dispatch_object queue) {
     return &lanes.all[lanes.count++];
 }
 
-/// Adds one item to what a lane can receive.
-static void deliver(lane *l, item *i) {
-    const uintptr_t address = (uintptr_t)l;
-    rl_note_effect(RL_DELIVER, address, rl_free_for(address));
-    rl_lock_at(address)->count++;
-    i->delivered_in = lab.run.step_count - 1;
-}
-
 /// The earliest moment known to others that includes all that this thread has done so far. Called
 /// after it has left the queue; work that is still on the queue does not matter.
 static rl_moment end_of_work(const void *queue) {
@@ -203,9 +219,9 @@ static rl_moment end_of_work(const void *queue) {
 }
 
 static item *take_item(lane *l) {
-    item *i = l->first;
-    l->first = i->next;
-    if (!l->first) l->last = NULL;
+    item *i = l->list.first;
+    l->list.first = i->next;
+    if (!l->list.first) l->list.last = NULL;
     return i;
 }
 
@@ -232,19 +248,14 @@ static void *work_on_lane(void *argument) {
     return NULL;
 }
 
-static void start_worker(lane *l) {
-    l->is_started = true;
-    rl_start_detached_thread(work_on_lane, l);
-}
-
+/// Adds one item to what a lane can receive.
 static void add_item(lane *l, item *i) {
-    if (l->last)
-        l->last->next = i;
-    else
-        l->first = i;
-    l->last = i;
+    const uintptr_t address = (uintptr_t)l;
+    append(&l->list, i);
     l->is_free = false;
-    deliver(l, i);
+    rl_note_effect(RL_DELIVER, address, rl_free_for(address));
+    rl_lock_at(address)->count++;
+    i->delivered_in = lab.run.step_count - 1;
 }
 
 static void send(item *i, const rl_operation *operation, rl_place place) {
@@ -261,12 +272,14 @@ static void send(item *i, const rl_operation *operation, rl_place place) {
     if (!l) l = new_lane(i->queue);
     rl_hand_down(i, place.pc);
     add_item(l, i);
-    if (!l->is_started) start_worker(l);
+    if (l->is_started) return;
+    l->is_started = true;
+    rl_start_detached_thread(work_on_lane, l);
 }
 
 void rl_send_item(item *i, rl_place place) {
     static const rl_operation now = {.kind = RL_SEND};
-    if (rl_is_between_runs_here()) return wait_for_end_of_set_up(i);
+    if (rl_is_between_runs_here()) return append(&waiting.list, i);
     send(i, &now, place);
 }
 
@@ -276,7 +289,7 @@ void rl_send_item(item *i, rl_place place) {
 // separate thread sends it.
 
 /// Sent while the scenario was set up.
-static struct { item *first, *last; } delayed;
+static item_list delayed;
 
 RL_OF_RUN(delayed)
 
@@ -300,14 +313,7 @@ void rl_send_item_later(uint64_t when, item *i, rl_place place) {
     if (when == FOREVER) return rl_discard_item(i);
     i->comes_at = rl_model_time(when);
     rl_note_clock_read();
-    if (rl_is_between_runs_here()) {
-        if (delayed.last)
-            delayed.last->next = i;
-        else
-            delayed.first = i;
-        delayed.last = i;
-        return;
-    }
+    if (rl_is_between_runs_here()) return append(&delayed, i);
     rl_announce_start(place);
     rl_start_detached_thread(send_later, i);
     begin_delay(i);
@@ -321,13 +327,12 @@ static void begin_delayed_work(void) {
         rl_add_thread_of_set_up(send_in_run, i);
         if (lab.run.thread_count > before) begin_delay(i);
     }
-    delayed.first = delayed.last = NULL;
+    delayed = (item_list){NULL, NULL};
 }
 
 static void forget_unfinished_work(void) {
     forget_lanes();
-    for (item *i = delayed.first; i; i = i->next) rl_discard_item(i);
-    delayed.first = delayed.last = NULL;
+    discard_all(&delayed);
 }
 
 // MARK: - Between two runs

@@ -1,7 +1,7 @@
 // The sources of random numbers. The code under test receives the same numbers in every run.
 
-#include "Primitives/files.h"
 #include "Primitives/next_symbol.h"
+#include "Primitives/outer_state.h"
 #include "Scheduler/early_end.h"
 #include "State/inputs.h"
 

@@ -43,6 +43,12 @@ void rl_runtime_releases(const void *thing, bool only_orders);
 /// The runtime takes a lock of its own, with this operation.
 void rl_runtime_locks(const rl_operation *take, void *mutex, bool is_point, rl_place place);
 void rl_runtime_unlocks(const void *mutex);
+/// Whether the runtime takes a mutex at this place for a task that the lab controls; and whether
+/// the mutex is that of a stream.
+bool rl_is_lock_of_runtime(rl_place place);
+bool rl_is_lock_of_stream(rl_place place);
+/// Whether the lab is learning the runtime's addresses. If so, records that it takes this lock.
+bool rl_finds_out_about_lock(void *mutex, rl_place place);
 /// If `place` is within the registration of a cancellation handler, remembers where that was called,
 /// and returns the address; otherwise returns 0. The stack begins at `stack`.
 uintptr_t rl_learn_registration(rl_place place, uintptr_t stack);
@@ -50,8 +56,6 @@ uintptr_t rl_learn_registration(rl_place place, uintptr_t stack);
 void rl_may_register(const void *task, rl_place place);
 /// Whether this worker has begun a job but does not know its task yet.
 bool rl_begins_job(void);
-/// The current task begins, or ends, the registration of a cancellation handler.
-void rl_is_registering(bool is_registering);
 /// Cancels a task, or checks whether one has been cancelled.
 extern const rl_operation rl_cancel_task, rl_ask_task;
 void rl_cancels_or_asks(const rl_operation *operation, rl_place place);
@@ -75,3 +79,6 @@ void rl_look_for_cancelled_children(void);
 void rl_note_priority(thread *task);
 /// The calling thread leaves an actor, which can then take another task.
 void rl_leaves_actor(uintptr_t actor);
+
+/// The functions that cancellation.c replaces; the last one is NULL.
+extern const char *const rl_symbols_of_cancellation[];

@@ -10,12 +10,13 @@
 // from a task that yields once, a task that registers a cancellation handler and hops to an actor,
 // and a stream. If their events are not as expected, the lab gives no verdict about tasks.
 
-#include "Primitives/task_calls.h"
 #include "Model/delays.h"
 #include "Platform/memory.h"
 #include "Primitives/actor.h"
 #include "Primitives/clock.h"
+#include "Primitives/dispatch.h"
 #include "Primitives/families.h"
+#include "Primitives/task.h"
 #include "Scheduler/outside.h"
 #include "State/blocks.h"
 

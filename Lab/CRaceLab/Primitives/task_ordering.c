@@ -9,13 +9,19 @@
 
 #ifndef RL_WITHOUT_HOOKS
 
-#include "Model/happens_before.h"
+#include "Model/deferred_release.h"
+#include "Model/locks.h"
+#include "Model/misuse.h"
 #include "Primitives/next_symbol.h"
+#include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "Search/execution.h"
 #include "Search/spinning.h"
 #include "Search/waking.h"
 #include "State/shadow.h"
+#include "Symbols/call_sites.h"
+
+#include <string.h>
 
 const rl_operation rl_cancel_task = {.kind = RL_CANCEL};
 const rl_operation rl_ask_task = {.kind = RL_ASK};
@@ -91,8 +97,6 @@ void rl_runtime_releases(const void *thing, bool only_orders) {
     rl_release_clock(thing);
 }
 
-void rl_is_registering(bool is_registering) { my_thread()->is_registering = is_registering; }
-
 void rl_cancels_or_asks(const rl_operation *operation, rl_place place) {
     rl_point(operation, (const void *)ALL_TASKS, place);
 }
@@ -132,6 +136,134 @@ void rl_look_for_cancelled_children(void) {
         for (int k = 0; k < lab.run.thread_count; k++)
             rl_change_for(&lab.run.threads[k], ALL_TASKS, true);
     }
+}
+
+// MARK: - Priorities
+//
+// An actor takes the most urgent of the tasks that wait for it, and then the one that arrived first.
+// If all tasks have the same priority, it makes no difference whether a task arrives right before
+// or right after another one leaves the actor. Otherwise the task may overtake one that arrived
+// earlier, but only if it arrives before the actor is left. So once a run has shown two priorities,
+// the exploration starts over, and leaving an actor depends on arriving there.
+
+/// The runtime keeps the priority of a job after its kind.
+static uint8_t priority_of(uintptr_t task) {
+    return ((const uint8_t *)task)[4 * sizeof(void *) + 1];
+}
+
+static bool differs_from_others(const thread *task) {
+    for (int i = 0; i < lab.run.thread_count; i++) {
+        const thread *other = &lab.run.threads[i];
+        if (other->is_task && other->task && other->priority != task->priority) return true;
+    }
+    return false;
+}
+
+void rl_note_priority(thread *task) {
+    task->priority = priority_of(task->task);
+    if (lab.scenario->has_priorities || !lab.scenario->reduce || lab.scenario->schedule) return;
+    if (!differs_from_others(task)) return;
+    lab.summary.has_priorities = true;
+    lab.run.has_more_steps = true;
+}
+
+void rl_leaves_actor(uintptr_t actor) {
+    if (actor && lab.scenario->has_priorities) rl_runtime_did(RL_ARRIVE, actor, 0);
+}
+
+#ifdef __linux__
+
+#define CURRENT_PRIORITY "$sScTss5NeverORszABRs_rlE15currentPriorityScPvgZ"
+
+/// `Task.currentPriority`. It rises when a more urgent task waits for this one, which is no step.
+NAMED(CURRENT_PRIORITY, SWIFT_FUNCTION uint8_t rl_current_priority(void)) {
+    const rl_place place = RL_CALLER;
+    const bool is_of_task = rl_active && rl_is_under_test(place.pc) && my_thread()->is_task;
+    if (is_of_task && (lab.scenario->has_priorities || differs_from_others(my_thread())))
+        rl_meet_outside("reads its priority, which rises when a more urgent task waits for it",
+                        rl_place_in_source(place));
+    return REAL_AT(rl_current_priority, CURRENT_PRIORITY)();
+}
+
+#endif
+
+// MARK: - Handlers and locks of the library
+//
+// A stream registers a handler that is called when the task is cancelled, and takes locks. The
+// runtime takes other locks for a task, too.
+
+/// The return address of the call with which the library registers the handler of
+/// `withTaskCancellationHandler`. A stream makes this call each time that a task asks for an
+/// element. `Task.sleep` makes another one: it does not matter whether a task is cancelled before or
+/// during its sleep.
+static uintptr_t registration;
+
+/// Whether a place is in the library's function that makes this call.
+static bool registers(rl_place place) {
+    const char *name = rl_name_of_function(place.pc);
+    return name && strcmp(name, "swift_task_addCancellationHandler") == 0;
+}
+
+uintptr_t rl_learn_registration(rl_place place, uintptr_t stack) {
+    worker here = {.thread = NO_THREAD, .stack_base = stack, .body = stack}, *before = me;
+    me = &here;
+    while (place.pc && !registers(place)) place = rl_caller_of(place);
+    const uintptr_t pc = place.pc ? rl_caller_of(place).pc : 0;
+    me = before;
+    if (pc) registration = pc;
+    return pc;
+}
+
+static bool is_registration_on_stack(rl_place place) {
+    while (place.pc && place.pc != registration) place = rl_caller_of(place);
+    return place.pc;
+}
+
+void rl_may_register(const void *task, rl_place place) {
+    if (me->thread == NO_THREAD) return;
+    const thread *t = my_thread();
+    // No other thread can cancel a task of the scenario itself.
+    const bool may_be_cancelled = me->thread >= lab.run.first_count && !t->is_of_runtime;
+    if (!may_be_cancelled || t->task != (uintptr_t)task || t->is_registering) return;
+    if (is_registration_on_stack(place))
+        rl_cancels_or_asks(&rl_ask_task, rl_place_that_awaits(place));
+}
+
+/// At least the size of the runtime's object of a task.
+enum { size_of_task = 256 };
+
+void rl_runtime_locks(const rl_operation *take, void *mutex, bool is_point, rl_place place) {
+    if (rl_owns(mutex)) return rl_took_again(mutex);
+    thread *t = my_thread();
+    const vector_clock before = t->clock;
+    if (is_point || rl_is_held(mutex)) {
+        rl_place from = rl_place_of_await(place);
+        bool is_next = is_point && !from.pc && t->is_task;
+        if (is_next) from = rl_place_that_awaits(place);
+        // The call for a cancelled task cancels the stream first; it does not ask for an element.
+        is_next = is_next && from.pc && !is_registration_on_stack(place);
+        const uint32_t step = rl_point(take, mutex, from);
+        if (is_next) lab.steps[step].element = RL_RECEIVES;
+        if (!is_point) rl_note_runtime();
+    } else {
+        lock *l = rl_lock_at((uintptr_t)mutex);
+        rl_runtime_did(RL_LOCK, (uintptr_t)mutex, rl_free_for((uintptr_t)mutex));
+        // It adds, or removes, a record of the task, such as a handler to call on cancellation.
+        if (t->is_task && (uintptr_t)mutex - t->task < size_of_task)
+            rl_runtime_did(RL_ASK, ALL_TASKS, 0);
+        l->owner = (int8_t)me->thread;
+        l->owner_pc = t->pc;
+        t->locks_held++;
+        rl_join_clock(&t->clock, &l->released);
+        rl_is_released(l, false);
+    }
+    if (rl_has_fault(RL_FAULT_RUNTIME_LOCKS_ORDER_NOTHING)) t->clock = before;
+}
+
+void rl_runtime_unlocks(const void *mutex) {
+    const thread *t = my_thread();
+    if (t->kind != RL_LOCK || t->address != (uintptr_t)mutex) rl_note_runtime();
+    rl_release_lock(my_thread(), (uintptr_t)mutex);
 }
 
 #endif

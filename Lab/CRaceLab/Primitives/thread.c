@@ -1,5 +1,3 @@
-// Threads that the code under test starts, and their entry points. `Thread` ends up here as well.
-
 #include "Primitives/thread.h"
 #include "Primitives/families.h"
 
@@ -20,27 +18,28 @@
 
 // MARK: - Operations
 
+static bool joins(const thread *t, int i) {
+    return t->joins == NO_THREAD ? lab.run.threads[i].team == t->address : t->joins == i;
+}
+
 /// Returns an unfinished thread that `t` joins, or NO_THREAD.
 static int thread_to_join(const thread *t, uintptr_t *pc) {
     (void)pc;
-    if (t->joins != NO_THREAD) return lab.run.threads[t->joins].finished ? NO_THREAD : t->joins;
     for (int i = 0; i < lab.run.thread_count; i++)
-        if (lab.run.threads[i].team == t->address && !lab.run.threads[i].finished) return i;
+        if (joins(t, i) && !lab.run.threads[i].finished) return i;
     return NO_THREAD;
 }
 
 static bool have_ended(const thread *t) { return thread_to_join(t, NULL) == NO_THREAD; }
 
-static void join_one(thread *t, thread *ended) {
-    if (ended->last_step >= 0) rl_note_wait((uint32_t)ended->last_step);
-    rl_join_clock(&t->clock, &ended->clock);
-    ended->released_count = 0;
-}
-
 static void join_all(thread *t) {
-    if (t->joins != NO_THREAD) join_one(t, &lab.run.threads[t->joins]);
-    for (int i = 0; t->joins == NO_THREAD && i < lab.run.thread_count; i++)
-        if (lab.run.threads[i].team == t->address) join_one(t, &lab.run.threads[i]);
+    for (int i = 0; i < lab.run.thread_count; i++) {
+        thread *ended = &lab.run.threads[i];
+        if (!joins(t, i)) continue;
+        if (ended->last_step >= 0) rl_note_wait((uint32_t)ended->last_step);
+        rl_join_clock(&t->clock, &ended->clock);
+        ended->released_count = 0;
+    }
 }
 
 static const rl_operation start = {.kind = RL_START};

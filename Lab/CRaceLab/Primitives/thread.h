@@ -1,4 +1,4 @@
-// Threads that the code under test starts.
+// Threads that the code under test starts, and their entry points. `Thread` ends up here as well.
 
 #pragma once
 

@@ -6,7 +6,7 @@
 // steps at first. Where two threads access the same memory and nothing orders that, the exploration
 // starts over, and the accesses at these two places are steps.
 
-#include "Primitives/unannounced.h"
+#include "Primitives/plain_memory.h"
 
 #ifndef RL_WITHOUT_HOOKS
 

@@ -1,19 +1,52 @@
-// The work items of Dispatch. Each has a group of its own, entered when the item is created and
-// left when the item has been done for the first time (group.c).
+// Work that threads wait for: that of groups and work items, and what is sent to the main queue; and
+// the work items of Dispatch. Each has a group of its own, entered when the item is created and left
+// when the item has been done for the first time (group.c).
 
 #include "Model/locks.h"
 #include "Primitives/dispatch.h"
 #include "Primitives/families.h"
-#include "Primitives/unfinished.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "Search/waking.h"
+#include "State/shadow.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
 #define FAMILY RL_QUEUES
 
 #include <string.h>
+
+static bool has_finished(const thread *t) { return t->waits_for->count == 0; }
+
+static void acquire_from_all(thread *t) { rl_join_clock(&t->clock, &t->waits_for->released); }
+
+const rl_operation rl_await_work = {
+    .kind = RL_AWAIT,
+    .has_record = true,
+    .is_available = has_finished,
+    .carry_out = acquire_from_all,
+    .help_from_outside =
+        "waits for a group that was made outside of the scenario, where it may be left",
+};
+const rl_operation rl_try_to_await_work = {
+    .kind = RL_TRY_AWAIT,
+    .has_record = true,
+    .is_attempt = true,
+    .is_available = has_finished,
+    .carry_out = acquire_from_all,
+};
+
+bool rl_is_counted(const void *group) { return rl_known_lock((uintptr_t)group) != NULL; }
+
+void rl_count_unfinished(const void *group, int64_t count) {
+    lock *l = rl_lock_at((uintptr_t)group);
+    l->count = count;
+    l->change = NULL;
+}
+
+int64_t rl_unfinished(const void *group) { return rl_lock_at((uintptr_t)group)->count; }
+
+// MARK: - Work items
 
 /// The layout of a block created by `dispatch_block_create`.
 typedef struct {

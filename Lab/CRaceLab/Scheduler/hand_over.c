@@ -4,6 +4,7 @@
 
 #ifndef RL_WITHOUT_HOOKS
 
+#include "Model/happens_before.h"
 #include "Platform/memory.h"
 #include "Platform/recording.h"
 #include "Platform/stack.h"
@@ -67,16 +68,19 @@ void rl_assign(int what) {
     rl_hand_over(w);
 }
 
+static void give_job(worker *w, void *job, void (*work)(void *job), int thread) {
+    w->assigned = JOB;
+    w->job = job;
+    w->job_work = work;
+    w->thread = thread;
+    rl_hand_over(w);
+}
+
 void rl_pass_turn(int index) {
     thread *t = &lab.run.threads[index];
     if (t->on) return rl_hand_over(t->on);
-    worker *w = rl_idle_worker(t->lane);
-    w->assigned = JOB;
-    w->job = t->job;
-    w->job_work = t->work;
-    w->thread = index;
-    t->on = w;
-    rl_hand_over(w);
+    t->on = rl_idle_worker(t->lane);
+    give_job(t->on, t->job, t->work, index);
 }
 
 void rl_bind_to_processor(worker *w) {
@@ -147,12 +151,58 @@ bool rl_begin_next_job(void) {
     if (!rl_has_next_job()) return false;
     const sent_job next = take_next_job();
     worker *w = rl_idle_worker(next.thread == NO_THREAD ? NULL : lab.run.threads[next.thread].lane);
-    w->assigned = JOB;
-    w->job = next.job;
-    w->job_work = next.work;
-    w->thread = NO_THREAD;
-    rl_hand_over(w);
+    give_job(w, next.job, next.work, NO_THREAD);
     return true;
+}
+
+// MARK: - The threads of a scenario
+
+void rl_make_thread(int index) {
+    thread *t = &lab.run.threads[index];
+    *t = (thread){
+        .origin = {.name = (uint64_t)index + 1, .starter = NO_THREAD, .step = -1},
+        .joins = NO_THREAD,
+        .told_in = UINT32_MAX,
+        .last_step = -1,
+        .parent = NO_THREAD,
+    };
+    rl_advance(t);
+    t->advanced_at = 0;
+}
+
+int rl_add_thread(void) {
+    if (lab.run.thread_count == RL_MAX_THREADS) rl_end_run_with_too_many_threads();
+    const int index = lab.run.thread_count++;
+    if (rl_recording) rl_recording->thread_count = (uint32_t)lab.run.thread_count;
+    rl_make_thread(index);
+    thread *starter = my_thread();
+    lab.run.threads[index].origin = (rl_origin){
+        .name = rl_mix(rl_mix(starter->origin.name) + ++starter->starts),
+        .starter = me->thread,
+        .step = (int32_t)lab.run.step_count - 1,
+    };
+    return index;
+}
+
+/// Starts the threads in order, except that the thread which makes the first step starts last: it
+/// can continue at once, without a hand-over.
+int rl_next_to_start(void) {
+    int goes_first =
+        lab.current && lab.current->length > 0 ? rl_chosen_thread(lab.current->choices[0]) : 0;
+    if (goes_first >= lab.run.first_count) goes_first = 0;
+    int nth = lab.run.started_count++;
+    if (nth == lab.run.first_count - 1) return goes_first;
+    return nth < goes_first ? nth : nth + 1;
+}
+
+void rl_report_last_step(thread *t) {
+    if (!t->unreported) return;
+    t->unreported = false;
+    lab.steps[t->last_step].locks_held = t->locks_held;
+    if (!lab.scenario->stepped) return;
+    rl_ignore();
+    lab.scenario->stepped(lab.scenario->context, (uint32_t)t->last_step);
+    rl_attend();
 }
 
 #endif

@@ -1,5 +1,3 @@
-// Effects outside the scenario, which the lab cannot see: then there is no verdict.
-
 #include "Scheduler/outside.h"
 
 #ifndef RL_WITHOUT_HOOKS

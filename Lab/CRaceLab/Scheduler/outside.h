@@ -1,4 +1,4 @@
-// Effects outside the scenario.
+// Effects outside the scenario, which the lab cannot see: then there is no verdict.
 
 #pragma once
 

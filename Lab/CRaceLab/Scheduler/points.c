@@ -39,7 +39,8 @@ bool rl_keep(void *memory, rl_place place) {
     }
     if (me->thread < 0) return false;
     o->is_freed = true;
-    rl_freed(memory);
+    block_of_memory *b = rl_block_with(my_thread(), (uintptr_t)memory);
+    if (b && b->start == (uintptr_t)memory) b->is_freed = true;
     MAKE_ROOM(lab.run.kept, lab.run.kept_count, lab.run.kept_capacity, 1024);
     lab.run.kept[lab.run.kept_count++] = memory;
     rl_clean_stack();

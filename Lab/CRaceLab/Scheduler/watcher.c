@@ -33,6 +33,12 @@ typedef struct {
     uint64_t turns;  // its context switches so far; on macOS, for how many microseconds it has run
 } thread_times;
 
+static int64_t read_clock(clockid_t clock) {
+    struct timespec time = {0};
+    clock_gettime(clock, &time);
+    return time.tv_sec * 1000000000ll + time.tv_nsec;
+}
+
 #if defined(__linux__)
 
 /// Reads the status of a thread. Returns false if it has ended. Allocates nothing: how often the
@@ -48,7 +54,7 @@ static bool read_status(unsigned number, char *text, size_t size) {
     return true;
 }
 
-static thread_times times_of(unsigned number) {
+static thread_times times_of_number(unsigned number) {
     thread_times times = {0};
     char status[4096];
     if (!read_status(number, status, sizeof status)) return times;
@@ -76,25 +82,35 @@ static bool another_thread_goes_on(unsigned number) {
             at += entry->d_reclen;
             unsigned other = (unsigned)atoi(entry->d_name);
             if (other == 0 || other == number || other == watcher) continue;
-            const char state = times_of(other).state;
+            const char state = times_of_number(other).state;
             goes_on = state == 'R' || state == 'D';
         }
     close(threads);
     return goes_on;
 }
 
+static thread_times times_of(worker *w) { return times_of_number(w->number); }
+
+/// How long a thread has had a processor, in nanoseconds.
+static int64_t time_of(worker *w) {
+    // The kernel's name of the clock, as for pthread_getcpuclockid; but the thread may have ended.
+    return read_clock((clockid_t)(~w->number << 3 | 6));
+}
+
 #elif defined(__APPLE__)
 
-static thread_times times_of(pthread_t pthread) {
+static thread_times times_of(worker *w) {
     thread_basic_info_data_t info;
     mach_msg_type_number_t count = THREAD_BASIC_INFO_COUNT;
-    kern_return_t result = thread_info(pthread_mach_thread_np(pthread), THREAD_BASIC_INFO,
+    kern_return_t result = thread_info(pthread_mach_thread_np(w->pthread), THREAD_BASIC_INFO,
                                        (thread_info_t)&info, &count);
     if (result != KERN_SUCCESS) return (thread_times){0};
     uint64_t ran =
         (uint64_t)info.user_time.seconds * 1000000 + (uint64_t)info.user_time.microseconds;
     return (thread_times){info.run_state == TH_STATE_WAITING ? 'S' : 'R', ran};
 }
+
+static int64_t time_of(worker *w) { return (int64_t)times_of(w).turns * 1000; }
 
 #endif
 
@@ -152,22 +168,6 @@ static bool stop(rl_status status, uint64_t seen) {
     return true;
 }
 
-static int64_t read_clock(clockid_t clock) {
-    struct timespec time = {0};
-    clock_gettime(clock, &time);
-    return time.tv_sec * 1000000000ll + time.tv_nsec;
-}
-
-/// How long a thread has had a processor, in nanoseconds.
-static int64_t time_of(worker *w) {
-#if defined(__linux__)
-    // The kernel's name of the clock, as for pthread_getcpuclockid; but the thread may have ended.
-    return read_clock((clockid_t)(~w->number << 3 | 6));
-#else
-    return (int64_t)times_of(w->pthread).turns * 1000;
-#endif
-}
-
 /// What the watcher has seen of the running thread since its last progress.
 typedef struct {
     uint64_t progress;
@@ -182,11 +182,7 @@ typedef struct {
 static void look_again(sight *s, int64_t since_last_look) {
     uint64_t progress = atomic_load(&lab.progress);
     worker *w = lab.running;
-#if defined(__linux__)
-    thread_times now = times_of(w->number);
-#else
-    thread_times now = times_of(w->pthread);
-#endif
+    thread_times now = times_of(w);
     const int64_t ran = time_of(w);
     const bool is_same =
         progress == s->progress && w == s->worker && atomic_load(&lab.own_work) == 0;

@@ -63,11 +63,6 @@ extent rl_extent_with(uintptr_t address) {
     return (extent){0, 0};
 }
 
-bool rl_are_in_one_block(uintptr_t first, uintptr_t second) {
-    const extent b = rl_extent_with(first);
-    return second - b.start < b.size;
-}
-
 // MARK: - The stacks of tasks
 
 void rl_add_frame(thread *t, uintptr_t start, size_t size) {
@@ -91,7 +86,7 @@ bool rl_is_in_frame(const thread *t, uintptr_t address) {
     return false;
 }
 
-// MARK: - Memory of the set-up, and freed memory
+// MARK: - Memory of the set-up
 
 void rl_allocated_in_set_up(void *memory, size_t size) {
     if (me->fate != STAYS) return;
@@ -99,10 +94,4 @@ void rl_allocated_in_set_up(void *memory, size_t size) {
     MAKE_ROOM(lab.run.set_up_blocks, lab.run.set_up_count, lab.run.set_up_capacity, 256);
     lab.run.set_up_blocks[lab.run.set_up_count++] = (extent){(uintptr_t)memory, size};
     rl_attend();
-}
-
-void rl_freed(const void *memory) {
-    if (!rl_on_lab_thread()) return;
-    block_of_memory *b = rl_block_with(my_thread(), (uintptr_t)memory);
-    if (b && b->start == (uintptr_t)memory) b->is_freed = true;
 }

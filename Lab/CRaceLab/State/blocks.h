@@ -10,8 +10,6 @@ enum { RL_MOST_BYTES = 1024 };
 /// The calling thread has allocated memory: in a run, or while it sets up a scenario.
 void rl_allocated(void *memory, size_t size);
 void rl_allocated_in_set_up(void *memory, size_t size);
-/// The calling thread frees memory, or moves it.
-void rl_freed(const void *memory);
 
 /// A task puts a frame onto its stack; or it removes a frame, and those above.
 void rl_add_frame(thread *t, uintptr_t start, size_t size);
@@ -24,5 +22,3 @@ block_of_memory *rl_block_with(const thread *t, uintptr_t address);
 /// Returns the block that contains an address and was allocated for this run; its size is 0 if
 /// there is none.
 extent rl_extent_with(uintptr_t address);
-/// Whether two addresses are in one such block.
-bool rl_are_in_one_block(uintptr_t first, uintptr_t second);

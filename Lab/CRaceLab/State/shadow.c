@@ -1,5 +1,3 @@
-// What is known about each address in the current run.
-
 #include "State/shadow.h"
 
 #include "Platform/memory.h"

@@ -1,5 +1,3 @@
-// Classifies calls: made by the code under test, by the libraries that it uses, or by the compiler.
-
 #include "Symbols/call_sites.h"
 
 #include "Platform/memory.h"

@@ -1,4 +1,4 @@
-// Classifies calls.
+// Classifies calls: made by the code under test, by the libraries that it uses, or by the compiler.
 
 #pragma once
 

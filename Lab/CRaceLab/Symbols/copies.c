@@ -1,6 +1,3 @@
-// Copies of values that the compiler has moved into functions of its own, such as those of generic
-// types.
-
 #include "Symbols/copies.h"
 
 #include "Symbols/call_sites.h"

@@ -1,4 +1,5 @@
-// Copies of values that the compiler has moved into functions of its own.
+// Copies of values that the compiler has moved into functions of its own, such as those of generic
+// types.
 
 #pragma once
 

@@ -1,5 +1,3 @@
-// The extent of functions, and what their instructions are.
-
 #include "Symbols/functions.h"
 
 #if defined(__linux__)

@@ -1,6 +1,3 @@
-// The program and the libraries in this process, read from their ELF files when an address in them
-// is looked up for the first time.
-
 #include "Symbols/images.h"
 
 #if defined(__linux__)

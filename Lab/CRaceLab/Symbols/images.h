@@ -1,4 +1,5 @@
-// The program and the libraries in this process, with their line tables and symbols.
+// The program and the libraries in this process, with their line tables and symbols, read from
+// their ELF files when an address in them is looked up for the first time.
 
 #pragma once
 

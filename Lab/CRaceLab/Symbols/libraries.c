@@ -1,6 +1,3 @@
-// The libraries of the process, as the dynamic linker knows them: those of the toolchain and the
-// system, and those of the program.
-
 #include "Symbols/libraries.h"
 
 #include <dlfcn.h>

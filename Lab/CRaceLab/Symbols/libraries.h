@@ -1,4 +1,5 @@
-// The libraries of the process, as the dynamic linker knows them.
+// The libraries of the process, as the dynamic linker knows them: those of the toolchain and the
+// system, and those of the program.
 
 #pragma once
 

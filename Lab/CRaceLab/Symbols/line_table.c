@@ -1,5 +1,3 @@
-// Reads line tables, in the format of DWARF 2 to 5.
-
 #include "Symbols/line_table.h"
 
 #if defined(__linux__)

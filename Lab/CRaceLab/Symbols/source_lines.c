@@ -1,6 +1,3 @@
-// Maps addresses to source locations, using the line tables of the program. A lookup takes
-// microseconds, so it can be made during an exploration.
-
 #include "Symbols/source_lines.h"
 
 #include "State/state.h"

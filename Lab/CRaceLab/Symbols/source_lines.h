@@ -1,4 +1,5 @@
-// Maps addresses to source locations.
+// Maps addresses to source locations, using the line tables of the program. A lookup takes
+// microseconds, so it can be made during an exploration.
 
 #pragma once
 

@@ -185,7 +185,7 @@ typedef struct {
     bool reduce;                // partial-order reduction: do not permute independent steps
     bool keeps_stores;          // atomic operations may read old values
     bool finds_weak_orderings;  // `starts_again` after a run in which an ordering allows that
-    bool has_priorities;        // tasks may have different priorities, see priorities.c
+    bool has_priorities;        // tasks may have different priorities, see task_ordering.c
     bool time_matters;          // code reads the clock while tasks sleep, see delays.c
     uint64_t max_runs;
     uint64_t max_executed;     // including redundant runs; 0: any number

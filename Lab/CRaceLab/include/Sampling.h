@@ -156,21 +156,10 @@ static inline uint8_t rl_sampled_choice(rl_sampler *s, const rl_view *now) {
     rl_thread_set candidates = could->enabled | could->time_out | could->spurious;
     const bool has_to_stay = now->step && now->preemptions >= s->preemption_bound;
     if (has_to_stay && rl_contains(could->enabled, now->last)) candidates = 1u << now->last;
-    int thread = 0;
-    switch (s->method) {
-        case RL_RANDOM_WALK:
-            thread = rl_any_of(candidates, &s->random);
-            break;
-        case RL_PRIORITIES:
-            thread = rl_by_priorities(s, now, candidates);
-            break;
-        case RL_PARTIAL_ORDER:
-            thread = rl_by_partial_order(s, now, candidates);
-            break;
-        case RL_UNIFORM:
-            thread = rl_by_uniform_order(s, now, candidates);
-            break;
-    }
+    const int thread = s->method == RL_PRIORITIES      ? rl_by_priorities(s, now, candidates)
+                       : s->method == RL_PARTIAL_ORDER ? rl_by_partial_order(s, now, candidates)
+                       : s->method == RL_UNIFORM       ? rl_by_uniform_order(s, now, candidates)
+                                                       : rl_any_of(candidates, &s->random);
     uint8_t ways[4];
     uint32_t count = 0;
     if (rl_contains(could->enabled, thread)) ways[count++] = 0;

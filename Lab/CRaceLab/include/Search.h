@@ -32,18 +32,12 @@ static inline bool rl_is_possible(uint32_t choice, const rl_alternatives *could,
 
 static inline void rl_add_choice(rl_alternatives *to, uint32_t choice) {
     const rl_thread_set thread = (rl_thread_set)1 << rl_chosen_thread(choice);
-    switch (rl_chosen_way(choice)) {
-        case RL_EARLY:
-            to->early |= thread;
-            return;
-        case RL_TIME_OUT:
-            to->time_out |= thread;
-            return;
-        case RL_SPURIOUS:
-            to->spurious |= thread;
-            return;
-    }
-    to->enabled |= thread;
+    const uint8_t way = rl_chosen_way(choice);
+    rl_thread_set *set = way == RL_EARLY      ? &to->early
+                         : way == RL_TIME_OUT ? &to->time_out
+                         : way == RL_SPURIOUS ? &to->spurious
+                                              : &to->enabled;
+    *set |= thread;
 }
 
 // MARK: - From the engine to the search
