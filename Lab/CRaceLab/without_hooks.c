@@ -25,7 +25,6 @@ bool rl_await(const void *queue) {
     return false;
 }
 void rl_wait_for_looks(int count) { (void)count; }
-bool rl_observe(void (*read)(void *), void *context) { return read(context), true; }
 const char *rl_find_out_about_tasks(void (*begin_task)(void), void (*hop)(void),
                                     void (*use_stream)(void)) {
     return (void)begin_task, (void)hop, (void)use_stream, "this build runs under ThreadSanitizer";
@@ -35,7 +34,6 @@ uint32_t rl_steps_learned(void) { return 0; }
 void rl_distrust_counts(bool does) { (void)does; }
 void rl_is_blind_to(rl_family family, const char *name) { (void)family, (void)name; }
 void rl_disable_family(rl_family family, rl_fault_of_family fault) { (void)family, (void)fault; }
-size_t rl_touched(const uintptr_t **addresses) { return *addresses = NULL, 0; }
 uint64_t rl_heard(void) { return 0; }
 
 const char *rl_unavailable(void) {

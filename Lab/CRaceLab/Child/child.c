@@ -12,7 +12,7 @@
 #include "Platform/parker.h"
 #include "Platform/recording.h"
 #include "Scheduler/scheduler.h"
-#include "Symbols/images.h"
+#include "Symbols/source_lines.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
@@ -244,15 +244,9 @@ static pid_t fork_in_time(void) {
     }
 }
 
-/// Reads the symbols of the program that contains an address, or each child would read them.
-static void read_symbols(uintptr_t address) {
-    image *program = rl_image_of(address);
-    if (program) rl_variable_at(program, address);
-}
-
 static pid_t fork_child(const rl_errand *errand, rl_recorder *recorder, int errors) {
-    fflush(NULL);  // or the child would write the buffers again
-    read_symbols((uintptr_t)errand->work);
+    fflush(NULL);                              // or the child would write the buffers again
+    rl_read_symbols((uintptr_t)errand->work);  // or each child would read them
     errand->before(errand->context);
     pid_t child = fork_in_time();
     if (child == 0) rl_recording = recorder;

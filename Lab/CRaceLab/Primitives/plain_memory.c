@@ -29,7 +29,6 @@
 #include "Scheduler/points.h"
 #include "Search/waking.h"
 #include "State/blocks.h"
-#include "Symbols/copies.h"
 
 #include <stddef.h>
 #include <string.h>

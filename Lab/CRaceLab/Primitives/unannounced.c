@@ -15,7 +15,6 @@
 #include "Scheduler/outside.h"
 #include "State/blocks.h"
 #include "Symbols/call_sites.h"
-#include "Symbols/copies.h"
 
 #include <sys/mman.h>
 

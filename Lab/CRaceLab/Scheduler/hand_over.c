@@ -2,8 +2,6 @@
 
 #include "Scheduler/scheduler.h"
 
-#ifndef RL_WITHOUT_HOOKS
-
 #include "Model/happens_before.h"
 #include "Platform/memory.h"
 #include "Platform/recording.h"
@@ -204,5 +202,3 @@ void rl_report_last_step(thread *t) {
     lab.scenario->stepped(lab.scenario->context, (uint32_t)t->last_step);
     rl_attend();
 }
-
-#endif

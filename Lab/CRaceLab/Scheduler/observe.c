@@ -3,8 +3,6 @@
 
 #include "Scheduler/observe.h"
 
-#ifndef RL_WITHOUT_HOOKS
-
 #include "Model/misuse.h"
 #include "Platform/memory.h"
 #include "Platform/recording.h"
@@ -152,5 +150,3 @@ void rl_forget_object(const void *memory) {
     for (size_t i = objects.count; i-- > 0;)
         if (objects.all[i].address == (uintptr_t)memory) objects.all[i].size = 0;
 }
-
-#endif

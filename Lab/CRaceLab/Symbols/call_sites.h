@@ -55,8 +55,6 @@ bool rl_is_sanitized(uintptr_t pc);
 /// Finds the answer to a question about a place, and remembers it.
 typedef enum { RL_IS_ALLOCATING, RL_IS_IN_LAB, RL_IS_HELPER, RL_QUESTION_COUNT } rl_question;
 bool rl_answer(rl_question question, uintptr_t pc, bool (*find)(uintptr_t pc));
-/// What copies.c remembers of a place, 0 at first.
-uint8_t *rl_copying_at(uintptr_t pc);
 
 /// The place in the code under test that calls the runtime; `pc` is 0 if it has left the stack.
 rl_place rl_place_of_await(rl_place place);
@@ -69,3 +67,9 @@ rl_place rl_caller_of(rl_place place);
 uintptr_t rl_place_in_contexts(const uintptr_t *context);
 /// The context of the library function that a function under test awaits; NULL: none.
 const uintptr_t *rl_awaited_context(const uintptr_t *context);
+
+/// Whether two return addresses belong to the same function.
+bool rl_are_in_one_function(uintptr_t pc, uintptr_t other);
+/// Whether the code between two return addresses calls a function into which the compiler has moved
+/// the copy of a value, such as one of a generic type.
+bool rl_copies_between(uintptr_t begin, uintptr_t end);

@@ -1,5 +1,6 @@
-// Maps addresses to source locations, using the line tables of the program. A lookup takes
-// microseconds, so it can be made during an exploration.
+// Maps addresses to source locations, using the line tables and symbols of the program and the
+// libraries in this process. They are read from their ELF files when an address in them is looked up
+// for the first time. A lookup takes microseconds, so it can be made during an exploration.
 
 #pragma once
 
@@ -23,3 +24,5 @@ uintptr_t rl_statement_of_call(uintptr_t pc, uintptr_t callee);
 /// Whether the memory at an address in static data is a cache of the compiler. The code that
 /// accesses it is in the same image.
 bool rl_is_cache(uintptr_t pc, uintptr_t address);
+/// Reads the symbols of the program that contains an address, which takes long. On Linux.
+void rl_read_symbols(uintptr_t address);
