@@ -98,17 +98,21 @@ static void wake_up(thread *t) {
     forget_signals_for(index);
 }
 
-static void wake(int index) {
+/// A wake-up is a message to the thread: what it does next is not spinning, and running it is no
+/// longer redundant.
+static void has_news(int index) {
     rl_note_order(index);
+    rl_forget_visits(&lab.run.threads[index]);
+    lab.run.sleeping &= ~set_of(index);
+}
+
+static void wake(int index) {
     thread *t = &lab.run.threads[index];
     t->asleep = false;
     forget_signals_for(index);
     // Its wait is over, so it waits for its lock without a time-out.
     t->timed = false;
-    // A wake-up is a message to the thread: what it does next is not spinning, and running it is no
-    // longer redundant.
-    rl_forget_visits(t);
-    lab.run.sleeping &= ~set_of(index);
+    has_news(index);
 }
 
 /// Sends a signal that wakes the first of the sleeping threads to run.
@@ -119,12 +123,8 @@ static void signal_any(uintptr_t condition) {
     if ((size_t)__builtin_popcount(asleep) <= sent) return;
     MAKE_ROOM(signals.all, signals.count, signals.capacity, 8);
     signals.all[signals.count++] = (signal_sent){condition, asleep};
-    for (int i = 0; i < lab.run.thread_count; i++) {
-        if (!has(asleep, i)) continue;
-        rl_note_order(i);
-        rl_forget_visits(&lab.run.threads[i]);
-        lab.run.sleeping &= ~set_of(i);
-    }
+    for (int i = 0; i < lab.run.thread_count; i++)
+        if (has(asleep, i)) has_news(i);
     rl_forget_visits(my_thread());
 }
 

@@ -118,6 +118,7 @@ typedef struct item {
     bool is_block, barrier;
     bool is_known;          // a work item that other code can wait for or cancel
     bool is_waited_for;     // the sending thread waits for it (`finished`)
+    dispatch_object after;  // the group after which it is sent
     dispatch_object group;  // the group to which the work belongs, or NULL …
     void (*when_done)(const struct item *i, rl_place place);  // … and what to do when it is done
     uintptr_t pc;                                             // where it was sent
@@ -137,6 +138,15 @@ void rl_send_item(item *i, rl_place place);
 /// Sends it at any later time, or never.
 void rl_send_item_later(uint64_t when, item *i, rl_place place);
 void rl_discard_item(item *i);
+
+/// Work in the order in which it was sent.
+typedef struct {
+    item *first, *last;
+} item_list;
+void rl_append(item_list *list, item *i);
+/// Removes and returns the first one; NULL: there is none.
+item *rl_take_first(item_list *list);
+void rl_discard_all(item_list *list);
 
 /// Runs one work item that was sent to a queue between two runs. Returns false if there is none
 /// that can run now.

@@ -4,7 +4,6 @@
 // work that is sent to a queue when a group finishes.
 
 #include "Model/happens_before.h"
-#include "Platform/memory.h"
 #include "Primitives/dispatch.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
@@ -60,47 +59,20 @@ static void meet(dispatch_object group, bool of_item, rl_place place) {
 
 // MARK: - Notifications
 
-typedef struct notification {
-    struct notification *next;
-    dispatch_object group;
-    item *item;
-} notification;
-
-static notification *notifications;
-
+static item_list notifications;
 RL_OF_RUN(notifications)
 
 /// Removes and returns the notifications of a group in registration order.
-static notification *take_notifications(dispatch_object group) {
-    notification *taken = NULL, **end = &taken, **at = &notifications;
-    while (*at) {
-        notification *n = *at;
-        if (n->group != group) {
-            at = &n->next;
-            continue;
-        }
-        *at = n->next;
-        n->next = NULL;
-        *end = n;
-        end = &n->next;
-    }
+static item_list take_notifications(dispatch_object group) {
+    item_list all = notifications, taken = {NULL, NULL};
+    notifications = taken;
+    for (item *i; (i = rl_take_first(&all));)
+        rl_append(i->after == group ? &taken : &notifications, i);
     return taken;
 }
 
-static void forget_notifications(void) {
-    notification *all = notifications;
-    notifications = NULL;
-    for (notification *n = all; n; n = n->next) rl_discard_item(n->item);
-}
-
+static void forget_notifications(void) { rl_discard_all(&notifications); }
 RL_SERVICE(.run_is_over = forget_notifications)
-
-static void register_notification(dispatch_object group, item *i) {
-    notification **end = &notifications;
-    while (*end) end = &(*end)->next;
-    *end = rl_allocate_in_run(sizeof **end, "a notification");
-    **end = (notification){.group = group, .item = i};
-}
 
 /// Sends the work of a notification whose group has finished.
 static void send_after(item *i, rl_place place) {
@@ -137,9 +109,9 @@ static void leave_group(dispatch_object group, rl_place place) {
     // lab.
     if (rl_unfinished(group) < 0) REAL(dispatch_group_leave)(group);
     if (rl_unfinished(group) != 0) return;
-    notification *taken = take_notifications(group);
-    for (notification *n = taken; n; n = n->next) rl_pass_on(n->item, group);
-    for (notification *n = taken; n; n = n->next) send_after(n->item, place);
+    item_list taken = take_notifications(group);
+    for (const item *i = taken.first; i; i = i->next) rl_pass_on(i, group);
+    for (item *i; (i = rl_take_first(&taken));) send_after(i, place);
 }
 
 void dispatch_group_enter(dispatch_object group) {
@@ -230,7 +202,8 @@ intptr_t dispatch_group_wait(dispatch_object group, uint64_t timeout) {
 static void notify(dispatch_object group, item *i, rl_place place) {
     if (!rl_is_between_runs_here()) rl_point(&register_work, group, place);
     rl_hand_down(i, place.pc);
-    if (rl_unfinished(group) > 0) return register_notification(group, i);
+    i->after = group;
+    if (rl_unfinished(group) > 0) return rl_append(&notifications, i);
     rl_pass_on(i, group);
     send_after(i, place);
 }

@@ -31,31 +31,30 @@ typedef struct member {
     struct member *next;
 } member;
 
-typedef _Atomic(member *) object_set;
+/// Attributes that make a queue concurrent, and global queues.
+static _Atomic(member *) known;
 
-static object_set concurrent_attributes, global_queues;
-
-static bool contains(object_set *set, dispatch_object object) {
-    const member *m = atomic_load(set);
+static bool is_known(dispatch_object object) {
+    const member *m = atomic_load(&known);
     while (m && m->object != object) m = m->next;
     return m != NULL;
 }
 
-static void insert(object_set *set, dispatch_object object) {
-    if (!object || contains(set, object)) return;
+static void remember(dispatch_object object) {
+    if (!object || is_known(object)) return;
     member *m = rl_allocate(sizeof *m, "the kind of a queue");
-    *m = (member){object, atomic_load(set)};
-    while (!atomic_compare_exchange_weak(set, &m->next, m)) {}
+    *m = (member){object, atomic_load(&known)};
+    while (!atomic_compare_exchange_weak(&known, &m->next, m)) {}
 }
 
 static bool is_concurrent_attribute(dispatch_object attribute) {
     if (!attribute) return false;
     return attribute == dlsym(RTLD_DEFAULT, "_dispatch_queue_attr_concurrent") ||
-           contains(&concurrent_attributes, attribute);
+           is_known(attribute);
 }
 
 static dispatch_object derived(dispatch_object attribute, dispatch_object from) {
-    if (is_concurrent_attribute(from)) insert(&concurrent_attributes, attribute);
+    if (is_concurrent_attribute(from)) remember(attribute);
     return attribute;
 }
 
@@ -101,7 +100,7 @@ dispatch_object dispatch_queue_create_with_target(const char *label, dispatch_ob
 
 dispatch_object dispatch_get_global_queue(intptr_t identifier, uintptr_t flags) {
     dispatch_object queue = REAL(dispatch_get_global_queue)(identifier, flags);
-    insert(&global_queues, queue);
+    remember(queue);
     return queue;
 }
 
@@ -109,7 +108,7 @@ queue_kind rl_kind_of_queue(dispatch_object queue) {
     static dispatch_object main_queue;
     if (!main_queue) main_queue = dlsym(RTLD_DEFAULT, "_dispatch_main_q");
     if (queue == main_queue) return MAIN;
-    if (contains(&global_queues, queue)) return GLOBAL;
+    if (is_known(queue)) return GLOBAL;
     return REAL(dispatch_queue_get_specific)(queue, &mark_of_concurrent) ? CONCURRENT : SERIAL;
 }
 

@@ -82,12 +82,8 @@ static void do_work(void *context) {
 
 // MARK: - Lists
 
-/// Work in the order in which it was sent.
-typedef struct {
-    item *first, *last;
-} item_list;
-
-static void append(item_list *list, item *i) {
+void rl_append(item_list *list, item *i) {
+    i->next = NULL;
     if (list->last)
         list->last->next = i;
     else
@@ -95,9 +91,15 @@ static void append(item_list *list, item *i) {
     list->last = i;
 }
 
-static void discard_all(item_list *list) {
-    for (item *i = list->first; i; i = i->next) rl_discard_item(i);
-    *list = (item_list){NULL, NULL};
+item *rl_take_first(item_list *list) {
+    item *i = list->first;
+    if (i) list->first = i->next;
+    if (!list->first) list->last = NULL;
+    return i;
+}
+
+void rl_discard_all(item_list *list) {
+    for (item *i; (i = rl_take_first(list));) rl_discard_item(i);
 }
 
 // MARK: - Between two runs
@@ -177,7 +179,7 @@ RL_OF_RUN(lanes)
 
 /// Discards work that an abandoned run did not finish.
 static void forget_lanes(void) {
-    for (int k = 0; k < lanes.count; k++) discard_all(&lanes.all[k].list);
+    for (int k = 0; k < lanes.count; k++) rl_discard_all(&lanes.all[k].list);
     lanes.count = 0;
 }
 
@@ -218,13 +220,6 @@ static rl_moment end_of_work(const void *queue) {
     return (rl_moment){(int8_t)me->thread, told ? t->told : has_left ? now - 1 : now};
 }
 
-static item *take_item(lane *l) {
-    item *i = l->list.first;
-    l->list.first = i->next;
-    if (!l->list.first) l->list.last = NULL;
-    return i;
-}
-
 static void *work_on_lane(void *argument) {
     lane *l = argument;
     my_thread()->serves_queue = true;
@@ -232,7 +227,7 @@ static void *work_on_lane(void *argument) {
     rl_stand_for_main_thread(rl_kind_of_queue(l->queue) == MAIN);
     if (rl_stands_for_main_thread()) my_thread()->actor = rl_main_actor();
     while (rl_await(l)) {
-        item *i = take_item(l);
+        item *i = rl_take_first(&l->list);
         rl_note_wait(i->delivered_in);
         rl_received(i);
         rl_place place = RL_CALLER;
@@ -251,7 +246,7 @@ static void *work_on_lane(void *argument) {
 /// Adds one item to what a lane can receive.
 static void add_item(lane *l, item *i) {
     const uintptr_t address = (uintptr_t)l;
-    append(&l->list, i);
+    rl_append(&l->list, i);
     l->is_free = false;
     rl_note_effect(RL_DELIVER, address, rl_free_for(address));
     rl_lock_at(address)->count++;
@@ -279,7 +274,7 @@ static void send(item *i, const rl_operation *operation, rl_place place) {
 
 void rl_send_item(item *i, rl_place place) {
     static const rl_operation now = {.kind = RL_SEND};
-    if (rl_is_between_runs_here()) return append(&waiting.list, i);
+    if (rl_is_between_runs_here()) return rl_append(&waiting.list, i);
     send(i, &now, place);
 }
 
@@ -313,26 +308,23 @@ void rl_send_item_later(uint64_t when, item *i, rl_place place) {
     if (when == FOREVER) return rl_discard_item(i);
     i->comes_at = rl_model_time(when);
     rl_note_clock_read();
-    if (rl_is_between_runs_here()) return append(&delayed, i);
+    if (rl_is_between_runs_here()) return rl_append(&delayed, i);
     rl_announce_start(place);
     rl_start_detached_thread(send_later, i);
     begin_delay(i);
 }
 
 static void begin_delayed_work(void) {
-    for (item *i = delayed.first, *next; i; i = next) {
-        next = i->next;
-        i->next = NULL;
+    for (item *i; (i = rl_take_first(&delayed));) {
         const int before = lab.run.thread_count;
         rl_add_thread_of_set_up(send_in_run, i);
         if (lab.run.thread_count > before) begin_delay(i);
     }
-    delayed = (item_list){NULL, NULL};
 }
 
 static void forget_unfinished_work(void) {
     forget_lanes();
-    discard_all(&delayed);
+    rl_discard_all(&delayed);
 }
 
 // MARK: - Between two runs

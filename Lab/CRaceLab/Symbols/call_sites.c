@@ -359,9 +359,7 @@ rl_place rl_place_of_making(rl_place place) {
 
 uintptr_t rl_unseen_atomic(uintptr_t pc) {
     if (call_site_of(pc)->atomics_are_known) return 0;
-    rl_ignore();
     const uintptr_t found = rl_bare_atomic_near(pc);
-    rl_attend();
     call_site_of(pc)->atomics_are_known = found == 0;
     return found;
 }
@@ -381,10 +379,7 @@ bool rl_is_known_entry(uintptr_t pc) {
 void rl_note_sanitized(uintptr_t pc) {
     uintptr_t start = 0;
     call_site_of(pc)->is_entry_of_sanitized = true;
-    rl_ignore();
-    const bool is_known = rl_size_of_function(pc, &start) > 0;
-    rl_attend();
-    if (is_known) call_site_of(start)->is_sanitized = true;
+    if (rl_size_of_function(pc, &start) > 0) call_site_of(start)->is_sanitized = true;
 }
 
 static bool has_line_in_lab(uintptr_t pc) {
@@ -441,9 +436,7 @@ bool rl_is_compilers_cache(uintptr_t pc, uintptr_t address) {
 
 bool rl_are_in_one_function(uintptr_t pc, uintptr_t other) {
     uintptr_t start = 0;
-    rl_ignore();
     const size_t size = rl_size_of_function(pc, &start);
-    rl_attend();
     return size > 0 && other - start <= size;
 }
 
@@ -471,9 +464,7 @@ static uintptr_t target_of_call(uintptr_t pc) {
 static bool is_compilers_function(uintptr_t address) {
     uintptr_t start = 0;
     if (address == 0) return false;
-    rl_ignore();
     const size_t size = rl_size_of_function(address + 1, &start);
-    rl_attend();
     return size > 0 && start == address && rl_is_compilers_own(address + 1);
 }
 

@@ -14,7 +14,9 @@ extern const void *_Unwind_Find_FDE(const void *pc, struct dwarf_eh_bases *bases
 /// bytes.
 size_t rl_size_of_function(uintptr_t pc, uintptr_t *start) {
     struct dwarf_eh_bases bases;
+    rl_ignore();
     const char *entry = _Unwind_Find_FDE((const void *)(pc - 1), &bases);
+    rl_attend();
     if (!entry) return 0;
     uint32_t size;
     memcpy(&size, entry + 12, sizeof size);
