@@ -5,8 +5,6 @@
 
 #ifdef RL_WITHOUT_HOOKS
 
-#include <stddef.h>
-
 rl_summary rl_explore(const rl_scenario *scenario) {
     (void)scenario;
     return (rl_summary){0};

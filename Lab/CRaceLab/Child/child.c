@@ -7,9 +7,7 @@
 // notices that and forks again (Isolated.swift); it never becomes a finding.
 
 #include "Platform/clock.h"
-#include "Platform/end.h"
 #include "Platform/memory.h"
-#include "Platform/parker.h"
 #include "Platform/recording.h"
 #include "Scheduler/scheduler.h"
 #include "Symbols/source_lines.h"
@@ -20,7 +18,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

@@ -5,8 +5,6 @@
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__x86_64__)
 
-#include <stdbool.h>
-
 typedef __uint128_t wide;
 
 #define FUNCTION __attribute__((target("cx16"), visibility("hidden")))

@@ -5,9 +5,6 @@
 
 #ifndef RL_WITHOUT_HOOKS
 
-#include <stdbool.h>
-#include <stdint.h>
-
 typedef struct {
     uint64_t first_seed, second_seed;
     bool is_deterministic;  // if false, each table's seed is its address

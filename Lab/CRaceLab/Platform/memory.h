@@ -5,8 +5,6 @@
 
 #include "Platform/build.h"
 
-#include <stddef.h>
-
 /// Returns zeroed memory. Without memory the lab cannot continue, so a failure ends the process
 /// with a message that names `what`.
 void *rl_allocate(size_t size, const char *what);

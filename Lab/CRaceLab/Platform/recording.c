@@ -57,9 +57,6 @@ bool rl_is_stack_overflow(const siginfo_t *info, const void *context) {
     return distance < 64 * 1024;
 }
 
-static const int crashes[] = RL_CRASH_SIGNALS;
-#define CRASH_COUNT (sizeof crashes / sizeof *crashes)
-
 static _Thread_local void (*way_out)(void);
 
 void rl_leave_at_crash(void (*leave)(void)) { way_out = leave; }
@@ -104,7 +101,7 @@ void rl_expect_crashes(void) {
     pthread_setspecific(stack_of_handler, stack.ss_sp);
     sigset_t signals;
     sigemptyset(&signals);
-    for (size_t i = 0; i < CRASH_COUNT; i++) sigaddset(&signals, crashes[i]);
+    for (size_t i = 0; i < RL_CRASH_COUNT; i++) sigaddset(&signals, rl_crashes[i]);
     pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
 }
 
@@ -113,7 +110,7 @@ void rl_record_crashes(void) {
     action.sa_sigaction = on_crash;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND | SA_NODEFER;
     sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < CRASH_COUNT; i++) sigaction(crashes[i], &action, NULL);
+    for (size_t i = 0; i < RL_CRASH_COUNT; i++) sigaction(rl_crashes[i], &action, NULL);
 }
 
 // MARK: - Stack overflows, also in a build without hooks

@@ -11,8 +11,9 @@
 extern rl_recorder *rl_recording;
 
 // The signals with which code under test crashes.
-#define RL_CRASH_SIGNALS \
-    { SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGSYS, SIGPIPE }
+static const int rl_crashes[] = {SIGILL, SIGTRAP, SIGABRT, SIGSEGV,
+                                 SIGBUS, SIGFPE,  SIGSYS,  SIGPIPE};
+enum { RL_CRASH_COUNT = sizeof rl_crashes / sizeof *rl_crashes };
 
 static inline void rl_record_phase(rl_phase phase, int thread) {
     if (!rl_recording) return;

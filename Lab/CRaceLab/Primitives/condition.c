@@ -18,9 +18,7 @@
 #define FAMILY RL_LOCKS
 
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
-#include <time.h>
 
 // MARK: - Signals and sleepers
 

@@ -13,8 +13,6 @@
 
 #ifndef RL_WITHOUT_HOOKS
 
-#include <string.h>
-
 // MARK: - Decoding a key path
 
 enum { STORED_IN_STRUCT = 1, COMPUTED = 2, STORED_IN_CLASS = 3, OPTIONAL = 4 };
@@ -40,17 +38,8 @@ typedef struct {
     rl_kind kind;
 } access;
 
-static uint32_t word(const char *at) {
-    uint32_t value;
-    memcpy(&value, at, sizeof value);
-    return value;
-}
-
-static const void *pointer(const char *at) {
-    const void *value;
-    memcpy(&value, at, sizeof value);
-    return value;
-}
+static uint32_t word(const char *at) { return *(const uint32_t *)at; }
+static const void *pointer(const char *at) { return *(const void *const *)at; }
 
 static const char *aligned(const char *at) {
     return (const char *)(((uintptr_t)at + sizeof(void *) - 1) & ~(sizeof(void *) - 1));

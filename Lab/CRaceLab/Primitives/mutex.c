@@ -24,9 +24,7 @@
 #define FAMILY RL_LOCKS
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 
 #if defined(__APPLE__)
 #include <os/lock.h>

@@ -4,8 +4,6 @@
 
 #include "Scheduler/operation.h"
 
-#include <pthread.h>
-
 /// Taking a lock of any kind that one thread can have alone; and trying to.
 extern const rl_operation rl_take_lock, rl_try_lock;
 

@@ -30,7 +30,6 @@
 #include "Search/waking.h"
 #include "State/blocks.h"
 
-#include <stddef.h>
 #include <string.h>
 
 static void check_access(thread *t) {

@@ -16,7 +16,6 @@
 #include <errno.h>
 #include <semaphore.h>
 #include <stdarg.h>
-#include <time.h>
 
 static const char shared[] = "uses a POSIX semaphore that has a name, or that processes share";
 

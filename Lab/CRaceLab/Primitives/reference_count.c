@@ -13,9 +13,6 @@
 
 #ifndef RL_WITHOUT_HOOKS
 
-#include <stdatomic.h>
-#include <stdint.h>
-
 typedef void *(*on_object)(void *object);
 
 // MARK: - Retain and release

@@ -22,9 +22,6 @@
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
-#include <pthread.h>
-#include <time.h>
-
 // MARK: - The library
 
 static library runtime;

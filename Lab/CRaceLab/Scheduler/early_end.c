@@ -46,10 +46,7 @@ _Noreturn void rl_end_early(const char *call, int status, rl_place place) {
 
 // MARK: - Crashes
 
-static const int crashes[] = RL_CRASH_SIGNALS;
-enum { CRASH_COUNT = sizeof crashes / sizeof *crashes };
-
-static struct sigaction before[CRASH_COUNT];
+static struct sigaction before[RL_CRASH_COUNT];
 static rl_end crash;
 enum { NO_CRASH, HAS_CRASHED, IS_REPORTED };
 static _Atomic int state;
@@ -70,7 +67,7 @@ static void wait_for_report(void) {
 /// Waits for the report. Then the signal comes again, with the program's action for it.
 static void on_crash(int number, siginfo_t *info, void *context) {
     size_t which = 0;
-    while (which + 1 < CRASH_COUNT && crashes[which] != number) which++;
+    while (which + 1 < RL_CRASH_COUNT && rl_crashes[which] != number) which++;
     int none = NO_CRASH;
     if (me && me->fate == STAYS && !is_handled_by_program(&before[which]) &&
         atomic_compare_exchange_strong(&state, &none, HAS_CRASHED)) {
@@ -97,16 +94,16 @@ void rl_begin_reporting_crashes(void) {
     atomic_store(&state, NO_CRASH);
     struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < CRASH_COUNT; i++) sigaction(crashes[i], &action, &before[i]);
+    for (size_t i = 0; i < RL_CRASH_COUNT; i++) sigaction(rl_crashes[i], &action, &before[i]);
 }
 
 void rl_end_reporting_crashes(void) {
     if (rl_recording) return;
-    for (size_t i = 0; i < CRASH_COUNT; i++) {
+    for (size_t i = 0; i < RL_CRASH_COUNT; i++) {
         struct sigaction now;
-        sigaction(crashes[i], &before[i], &now);
+        sigaction(rl_crashes[i], &before[i], &now);
         const bool is_ours = (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_crash;
-        if (!is_ours) sigaction(crashes[i], &now, NULL);
+        if (!is_ours) sigaction(rl_crashes[i], &now, NULL);
     }
 }
 
