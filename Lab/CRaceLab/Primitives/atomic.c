@@ -1,4 +1,4 @@
-#include "Primitives/atomic.h"
+// Atomic operations and fences.
 
 #include "Model/happens_before.h"
 #include "Model/old_values.h"
@@ -29,7 +29,6 @@ static bool releases(int order) {
 }
 
 static int effective(int order) {
-    if (order == RL_UNORDERED) return __ATOMIC_RELAXED;
     if (order != __ATOMIC_SEQ_CST) lab.summary.has_weak_orderings = true;
     return lab.scenario->faults & RL_FAULT_EVERY_ATOMIC_ORDERS ? __ATOMIC_SEQ_CST : order;
 }
@@ -128,7 +127,7 @@ static void load_one(thread *t) { read_store(t, t->order, RL_LOAD); }
 
 static void keep_store(thread *t) { wrote(t, write_atomic(t, t->order, false, true), true); }
 
-const rl_operation rl_atomic_load = {.kind = RL_ATOMIC_READ, .carry_out = load};
+static const rl_operation atomic_load_of = {.kind = RL_ATOMIC_READ, .carry_out = load};
 static const rl_operation atomic_store_to = {.kind = RL_ATOMIC_WRITE, .carry_out = store};
 static const rl_operation exchange = {.kind = RL_EXCHANGE, .completes_later = true};
 
@@ -158,8 +157,9 @@ static const rl_operation kept_comparison = {
     .chooses_value = true,
 };
 
-void rl_atomic_point(const rl_operation *operation, const void *address, rl_place place,
-                     int order) {
+/// A point before an atomic operation. `order` is its memory ordering (`__ATOMIC_…`).
+static void atomic_point(const rl_operation *operation, const void *address, rl_place place,
+                         int order) {
     my_thread()->order = order;
     rl_point(operation, address, place);
 }
@@ -277,7 +277,7 @@ static bool is_point(const volatile void *address, rl_place *place) {
             order = ordering_of(place, RL_OF_OPERATION, order);                                    \
             atomic_value value = NOW(a);                                                           \
             if (!keeps_stores((const void *)a))                                                    \
-                rl_atomic_point(&rl_atomic_load, (const void *)a, place, order);                   \
+                atomic_point(&atomic_load_of, (const void *)a, place, order);                      \
             else if (loads_old((const void *)a, place, order, &value))                             \
                 return FROM_VALUE(type, value);                                                    \
         }                                                                                          \
@@ -290,8 +290,7 @@ static bool is_point(const volatile void *address, rl_place *place) {
             const bool keeps = keeps_stores((const void *)a);                                      \
             if (keeps) rl_meet_variable((const void *)a, NOW(a));                                  \
             if (keeps) my_thread()->writes = VALUE(value);                                         \
-            rl_atomic_point(keeps ? &kept_store : &atomic_store_to, (const void *)a, place,        \
-                            order);                                                                \
+            atomic_point(keeps ? &kept_store : &atomic_store_to, (const void *)a, place, order);   \
         }                                                                                          \
         __atomic_store_n(a, value, __ATOMIC_SEQ_CST);                                              \
     }                                                                                              \
@@ -343,10 +342,14 @@ static bool is_point(const volatile void *address, rl_place *place) {
         return exchange##bits(a, expected, desired, order, otherwise, RL_CALLER);                  \
     }
 
-#define RECOGNISE_MUTEX                                          \
-    uint32_t seen;                                               \
-    if (rl_is_observing) rl_observe_mutex(a, expected, desired); \
-    if (rl_active && rl_is_mutex_exchange(a, expected, desired, &seen)) return seen;
+#if defined(__linux__)
+#define RECOGNISE_MUTEX                                \
+    uint32_t seen;                                     \
+    const bool matters = rl_active || rl_is_observing; \
+    if (matters && rl_is_mutex_exchange(a, expected, desired, &seen)) return seen;
+#else
+#define RECOGNISE_MUTEX
+#endif
 
 ATOMICS(8, uint8_t, )
 ATOMICS(16, uint16_t, )
@@ -376,7 +379,7 @@ NAMED(LOAD_LAZY, SWIFT_FUNCTION void *rl_load_lazy(const void *type, SWIFT_SELF 
     if (is_point(reference, &place)) {
         atomic_value value = NOW((uintptr_t *)reference);
         if (!keeps_stores(reference))
-            rl_atomic_point(&rl_atomic_load, reference, place, __ATOMIC_ACQUIRE);
+            atomic_point(&atomic_load_of, reference, place, __ATOMIC_ACQUIRE);
         else if (loads_old(reference, place, __ATOMIC_ACQUIRE, &value))
             return NULL;  // the only old value
     }

@@ -108,25 +108,18 @@ NAMED(TRY_LOCK_SLOW, SWIFT_FUNCTION bool rl_mutex_try_lock(SWIFT_SELF void *hand
     return rl_got_it(step) && take(handle);
 }
 
-void rl_observe_mutex(volatile uint32_t *word, uint32_t expected, uint32_t desired) {
-    uint32_t number = me->number;
-    if (expected == 0 && desired == number) rl_observer_locks((void *)word, release_word);
-    if (expected == number && desired == 0) rl_observer_unlocks((void *)word);
-}
-
 bool rl_is_mutex_exchange(volatile uint32_t *word, uint32_t expected, uint32_t desired,
                           uint32_t *seen) {
-    uint32_t number = me->number;
-    if (expected == 0 && desired == number) {
-        *seen = number ^ 1;  // "taken": the caller calls rl_mutex_lock or rl_mutex_try_lock
-        return true;
-    }
-    if (expected == number && desired == 0) {
-        *seen = expected;
-        atomic_compare_exchange_strong((_Atomic uint32_t *)word, seen, 0);
-        return true;
-    }
-    return false;
+    const uint32_t number = me->number;
+    const bool takes = expected == 0 && desired == number;
+    const bool releases = expected == number && desired == 0;
+    if (rl_is_observing && takes) rl_observer_locks((void *)word, release_word);
+    if (rl_is_observing && releases) rl_observer_unlocks((void *)word);
+    if (!rl_active || (!takes && !releases)) return false;
+    // "Taken": the caller calls rl_mutex_lock or rl_mutex_try_lock.
+    *seen = takes ? number ^ 1 : expected;
+    if (releases) atomic_compare_exchange_strong((_Atomic uint32_t *)word, seen, 0);
+    return true;
 }
 
 #elif defined(__APPLE__)
@@ -147,16 +140,6 @@ bool os_unfair_lock_trylock(os_unfair_lock_t lock) {
 void os_unfair_lock_unlock(os_unfair_lock_t lock) {
     REAL(os_unfair_lock_unlock)(lock);
     if (rl_active) rl_unlocked(lock);
-}
-
-void rl_observe_mutex(volatile uint32_t *word, uint32_t expected, uint32_t desired) {
-    (void)word, (void)expected, (void)desired;
-}
-
-bool rl_is_mutex_exchange(volatile uint32_t *word, uint32_t expected, uint32_t desired,
-                          uint32_t *seen) {
-    (void)word, (void)expected, (void)desired, (void)seen;
-    return false;
 }
 
 #endif

@@ -13,9 +13,8 @@ int rl_really_lock(pthread_mutex_t *mutex);
 /// Whether no thread holds a mutex, including threads that are not part of the scenario.
 bool rl_is_free(pthread_mutex_t *mutex);
 
-/// Whether these are the operands with which `Mutex` of Swift takes or releases its lock. If so,
-/// stores the value that the caller reports as the previous one in `*seen`.
+/// Whether these are the operands with which `Mutex` of Swift takes or releases its lock, on a thread
+/// of the scenario. If so, stores the value that the caller reports as the previous one in `*seen`.
+/// Of the observing thread, only records what it does.
 bool rl_is_mutex_exchange(volatile uint32_t *word, uint32_t expected, uint32_t desired,
                           uint32_t *seen);
-/// Records that the observing thread takes or releases the lock of a `Mutex`.
-void rl_observe_mutex(volatile uint32_t *word, uint32_t expected, uint32_t desired);

@@ -4,10 +4,10 @@
 #include "Model/happens_before.h"
 #include "Model/misuse.h"
 #include "Platform/stack.h"
-#include "Primitives/atomic.h"
 #include "Primitives/families.h"
 #include "Primitives/next_symbol.h"
 #include "Primitives/plain_memory.h"
+#include "Scheduler/points.h"
 #include "Search/reference_counts.h"
 #include "State/shadow.h"
 
@@ -227,12 +227,21 @@ static bool sees(rl_family family, rl_place place) { return !rl_active || rl_see
 
 // MARK: - Weak and unowned references
 
+/// A read by the Swift runtime, which orders nothing.
+static void load_reference(thread *t) {
+    const cell *c = rl_cell_at(t->address);
+    rl_join_times(t->clock.at, c->released.at);
+    rl_join_times(t->read, c->released.ordered);
+}
+
+static const rl_operation load = {.kind = RL_ATOMIC_READ, .carry_out = load_reference};
+
 /// A load belongs to the access to a property right before it. If that was one to something else,
 /// because a constant needs none, the load is a step of its own: another thread may release the
 /// object before it.
 static void come_to_load(const void *reference, bool is_accessed, rl_place place) {
     if (rl_active && !is_accessed && rl_is_call_of_program(&place))
-        rl_atomic_point(&rl_atomic_load, reference, rl_place_in_source(place), RL_UNORDERED);
+        rl_point(&load, reference, rl_place_in_source(place));
 }
 
 /// What the thread has accessed in its last step; NULL if that was something else.
