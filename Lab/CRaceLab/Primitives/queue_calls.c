@@ -1,9 +1,8 @@
-// The entry points of Dispatch for running work on a queue, at once, repeatedly, or later, and for
-// the values of queues. Swift's Dispatch module calls these functions by name.
+// The entry points of Dispatch for running work on a queue, at once, repeatedly, or later. Swift's
+// Dispatch module calls these functions by name.
 
 #include "Primitives/dispatch.h"
 #include "Primitives/families.h"
-#include "Primitives/guarded.h"
 #include "Primitives/thread.h"
 #include "Scheduler/observe.h"
 #include "Scheduler/outside.h"
@@ -192,32 +191,6 @@ void dispatch_async_f(dispatch_object queue, void *context, function work) {
 void dispatch_barrier_async_f(dispatch_object queue, void *context, function work) {
     if (!has_sent(queue, (call){work, context}, true, RL_CALLER))
         REAL(dispatch_barrier_async_f)(queue, context, work);
-}
-
-// MARK: - Values
-
-// All values with the same key count as one, because a queue also has those of its target.
-
-void dispatch_queue_set_specific(dispatch_object queue, const void *key, void *value,
-                                 function free) {
-    IS_LISTENED_TO(place);
-    if (is_listened_to) rl_point(&set_guarded, key, place);
-    REAL(dispatch_queue_set_specific)(queue, key, value, free);
-}
-
-void *dispatch_queue_get_specific(dispatch_object queue, const void *key) {
-    IS_LISTENED_TO(place);
-    if (is_listened_to) rl_point(&read_guarded, key, place);
-    return REAL(dispatch_queue_get_specific)(queue, key);
-}
-
-/// Work for another queue may run on the main thread. The real function looks at that queue first.
-void *dispatch_get_specific(const void *key) {
-    IS_LISTENED_TO(place);
-    if (is_listened_to) rl_point(&read_guarded, key, place);
-    void *found = REAL(dispatch_get_specific)(key);
-    if (found || !rl_stands_for_main_thread()) return found;
-    return REAL(dispatch_queue_get_specific)(dlsym(RTLD_DEFAULT, "_dispatch_main_q"), key);
 }
 
 #endif

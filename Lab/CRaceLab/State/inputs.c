@@ -1,4 +1,5 @@
-// What a run gets from outside, made the same for every run: random numbers and the time.
+// What a run gets from outside, made the same for every run: random numbers, the time, and the order
+// of sets and dictionaries.
 //
 // Time stands still. Otherwise the speed of the processor would decide whether a deadline has
 // passed. It passes when a thread or task sleeps, when a wait times out, when delayed work arrives, and
@@ -61,3 +62,25 @@ bool rl_waits_for_time(const thread *t) {
     return t->started && !t->finished && !t->is_away && t->spinning && reads &&
            lab.run.jumps < MOST_JUMPS;
 }
+
+// MARK: - The order of sets and dictionaries
+
+// By default the standard library randomizes it, so a lock chosen by iteration order would differ
+// from run to run.
+
+#ifndef RL_WITHOUT_HOOKS
+
+typedef struct {
+    uint64_t first_seed, second_seed;
+    bool is_deterministic;  // if false, each table's seed is its address
+} hashing_parameters;
+
+extern hashing_parameters _swift_stdlib_Hashing_parameters;
+
+/// Has the same effect as SWIFT_DETERMINISTIC_HASHING in the environment. Runs before anything is
+/// hashed: a change of seed would break existing tables.
+__attribute__((constructor)) static void make_hashing_deterministic(void) {
+    _swift_stdlib_Hashing_parameters = (hashing_parameters){.is_deterministic = true};
+}
+
+#endif
