@@ -55,28 +55,34 @@ static bool is_consistent(const vector_clock *clock) {
     return true;
 }
 
+/// Notes a race with an earlier access by another thread, unless that happens before this one.
+static void check_against(rl_race race, int other, rl_kind kind, uint32_t clock, uint32_t step,
+                          uintptr_t pc) {
+    const vector_clock *now = &my_thread()->clock;
+    if (other < 0 || other == me->thread || clock <= now->ordered[other]) return;
+    race.first_thread = (uint8_t)other;
+    race.first_kind = (uint8_t)kind;
+    race.first_step = step;
+    race.first_pc = pc;
+    race.is_known = clock <= now->at[other];
+    // Two unordered modifications can overlap in time, unless one of the threads waits for an
+    // atomic value of the other in between.
+    race.overlap = kind == RL_MODIFY && race.second_kind == RL_MODIFY && !race.is_known;
+    note_race(race);
+}
+
 void rl_check_access(plain_access a) {
     const int index = me->thread;
     const thread *t = my_thread();
     RL_REQUIRE(is_consistent(&t->clock), "something that is not known happens before");
     cell *c = rl_cell_at(a.address);
-    rl_race race = {.address = a.address,
-                    .is_partial = a.is_part || c->is_part,
-                    .second_thread = (uint8_t)index,
-                    .second_kind = a.kind,
-                    .second_step = a.step,
-                    .second_pc = a.pc};
-    if (c->writer >= 0 && c->writer != index && c->write_clock > t->clock.ordered[c->writer]) {
-        race.is_known = c->write_clock <= t->clock.at[c->writer];
-        race.first_thread = (uint8_t)c->writer;
-        race.first_kind = c->write_kind;
-        race.first_step = c->write_step;
-        race.first_pc = c->write_pc;
-        // Two unordered modifications can overlap in time, unless one of the threads waits for an
-        // atomic value of the other in between.
-        race.overlap = a.kind == RL_MODIFY && !race.is_known;
-        note_race(race);
-    }
+    const rl_race race = {.address = a.address,
+                          .is_partial = a.is_part || c->is_part,
+                          .second_thread = (uint8_t)index,
+                          .second_kind = a.kind,
+                          .second_step = a.step,
+                          .second_pc = a.pc};
+    check_against(race, c->writer, c->write_kind, c->write_clock, c->write_step, c->write_pc);
     if (a.is_part) c->is_part |= set_of(index);
     if (a.kind == RL_READ) {
         c->read_clock[index] = t->clock.at[index];
@@ -84,16 +90,8 @@ void rl_check_access(plain_access a) {
         c->read_pc[index] = a.pc;
         return;
     }
-    for (int other = 0; other < lab.run.thread_count; other++) {
-        if (other == index || c->read_clock[other] <= t->clock.ordered[other]) continue;
-        race.is_known = c->read_clock[other] <= t->clock.at[other];
-        race.first_thread = (uint8_t)other;
-        race.first_kind = RL_READ;
-        race.first_step = c->read_step[other];
-        race.first_pc = c->read_pc[other];
-        race.overlap = false;
-        note_race(race);
-    }
+    for (int i = 0; i < lab.run.thread_count; i++)
+        check_against(race, i, RL_READ, c->read_clock[i], c->read_step[i], c->read_pc[i]);
     c->writer = (int8_t)index;
     c->write_clock = t->clock.at[index];
     c->write_step = a.step;

@@ -128,10 +128,6 @@ _Noreturn static void report_overflow(void) {
     for (;;) syscall(SYS_exit_group, overflow_status);
 }
 
-static void take_signal_again(int number) {
-    syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), number);
-}
-
 #else
 
 _Noreturn static void report_overflow(void) {
@@ -140,15 +136,13 @@ _Noreturn static void report_overflow(void) {
     _exit(overflow_status);
 }
 
-static void take_signal_again(int number) { raise(number); }
-
 #endif
 
-/// Raises any other bad access again. The handler is reset when it runs, so the default action
-/// follows.
+/// Any other bad access comes again: an instruction that has failed fails again. The handler is reset
+/// when it runs, so the default action follows.
 static void on_fault(int number, siginfo_t *info, void *context) {
     if (rl_is_stack_overflow(info, context)) report_overflow();
-    take_signal_again(number);
+    if (info->si_code <= 0) raise(number);
 }
 
 void rl_report_stack_overflow(int status, const char *message) {

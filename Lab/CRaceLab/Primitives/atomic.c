@@ -51,21 +51,21 @@ static uint64_t hash_of(atomic_value value) {
     return value.low * 0x9E3779B97F4A7C15ull ^ value.high * 0xC2B2AE3D27D4EB4Full;
 }
 
-/// The effect of an atomic read on the clocks.
+/// The effect of an atomic read on the clocks. `released`: by the store that it reads.
+static void read_released(thread *t, const vector_clock *released, int order) {
+    rl_join_times(t->clock.at, released->at);
+    rl_join_times(t->read, released->ordered);
+    if (acquires(effective(order))) rl_join_times(t->clock.ordered, released->ordered);
+}
+
 static void read_atomic(thread *t, int order) {
-    const cell *c = rl_cell_at(t->address);
-    rl_join_times(t->clock.at, c->released.at);
-    rl_join_times(t->read, c->released.ordered);
-    if (acquires(effective(order))) rl_join_times(t->clock.ordered, c->released.ordered);
+    read_released(t, &rl_cell_at(t->address)->released, order);
 }
 
 /// The effect of an atomic read of a store that may be old.
 static void read_store(thread *t, int order, rl_kind kind) {
     const void *address = (const void *)t->address;
-    const store_record *s = rl_store(address, t->reads.store);
-    rl_join_times(t->clock.at, s->released.at);
-    rl_join_times(t->read, s->released.ordered);
-    if (acquires(effective(order))) rl_join_times(t->clock.ordered, s->released.ordered);
+    read_released(t, &rl_store(address, t->reads.store)->released, order);
     rl_note_load(address, t->reads.store, effective(order));
     if (t->repeats)
         rl_did((int)(t - lab.run.threads), RL_ATOMIC_READ, t->address, false);
