@@ -144,19 +144,11 @@ void rl_took_again(const void *address) {
     rl_lock_at((uintptr_t)address)->depth++;
 }
 
-static void note_held(held_lock held) {
+void rl_holds(held_lock held) {
     thread *t = my_thread();
     MAKE_ROOM(t->held, t->held_count, t->held_capacity, 16);
     held.since = lab.run.step_count;
     t->held[t->held_count++] = held;
-}
-
-void rl_holds(void *lock, void (*release)(void *lock), bool is_of_thread) {
-    note_held((held_lock){.lock = lock, .release = release, .is_of_thread = is_of_thread});
-}
-
-void rl_will_release_silently(void *word, void (*release)(void *word)) {
-    note_held((held_lock){.lock = word, .release = release, .is_of_thread = true, .silent = true});
 }
 
 bool rl_holds_lock_of_thread(const thread *t) {

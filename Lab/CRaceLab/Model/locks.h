@@ -17,14 +17,9 @@ void rl_took_again(const void *address);
 void rl_unlocked(const void *address);
 
 /// The calling thread has taken the real lock. If the run is abandoned, the engine calls `release`.
-/// `is_of_thread`: for the lock it matters which thread of the operating system has taken it, as
-/// for a recursive one.
-void rl_holds(void *lock, void (*release)(void *lock), bool is_of_thread);
+void rl_holds(held_lock held);
 /// Whether the thread holds such a lock.
 bool rl_holds_lock_of_thread(const thread *t);
-
-/// The calling thread has taken a lock that it will release by setting `word` to 0, without a call.
-void rl_will_release_silently(void *word, void (*release)(void *word));
 
 // MARK: - For the operations of such locks
 

@@ -75,16 +75,14 @@ bool rl_is_counted(const void *group);
 void rl_count_unfinished(const void *group, int64_t count);
 int64_t rl_unfinished(const void *group);
 
-/// The block that a thread is about to call.
+/// The block that the calling thread is about to call.
 typedef struct {
     void *block;
     uintptr_t pc;   // where it was sent
     bool is_known;  // see `item`
 } rl_work_in_hand;
 
-rl_work_in_hand rl_in_hand(void);
-/// Sets the block in hand and returns the previous one.
-rl_work_in_hand rl_take_in_hand(rl_work_in_hand work);
+extern _Thread_local rl_work_in_hand rl_in_hand;
 /// Calls a block, which takes no arguments. If it is the one in hand and a work item, the thread
 /// reads first whether the item has been cancelled.
 void rl_call_block(void *block);
@@ -126,14 +124,11 @@ typedef struct item {
     uint32_t delivered_in;  // the step that delivered it to its lane
 } item;
 
-/// Whether the code under test made this call on a lab thread and sends work that the lab can run.
-/// If the work would run outside the scenario instead, the exploration ends without a verdict.
-bool rl_is_sending(rl_place *place);
-
 item *rl_make_item(dispatch_object queue, call c, rl_place place);
-/// The same for a block. `caller` is the place that called the entry point.
-item *rl_make_block_item(dispatch_object queue, void *block, bool barrier, rl_place place,
-                         rl_place caller);
+/// The work that the code under test sends with a call at `*place`, which becomes the place in that
+/// code; NULL: the real function must send it. If such work would run outside the scenario, the
+/// exploration ends without a verdict. A call of `rl_call_block` has a block, which is copied.
+item *rl_sent_work(dispatch_object queue, call c, bool barrier, rl_place *place);
 void rl_send_item(item *i, rl_place place);
 /// Sends it at any later time, or never.
 void rl_send_item_later(uint64_t when, item *i, rl_place place);

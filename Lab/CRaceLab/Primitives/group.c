@@ -124,12 +124,12 @@ void dispatch_group_enter(dispatch_object group) {
 
 /// Called when Dispatch leaves the group of an item that has been done.
 static void leave_group_of_item(dispatch_object group, rl_place place) {
-    if (rl_is_of_item_in_hand(group) && !rl_in_hand().is_known) return;
+    if (rl_is_of_item_in_hand(group) && !rl_in_hand.is_known) return;
     // If the call comes from libdispatch itself, the item is freed without having been done.
     const bool is_performed =
         !rl_is_of_item_in_hand(group) && !rl_is_in_library(place.pc, "libdispatch");
     if (rl_is_of_item_in_hand(group))
-        place.pc = rl_in_hand().pc;
+        place.pc = rl_in_hand.pc;
     else
         rl_library_between(&place);
     if (!rl_is_between_runs_here() && !rl_active) return;
@@ -199,7 +199,9 @@ intptr_t dispatch_group_wait(dispatch_object group, uint64_t timeout) {
 
 // MARK: - Registering notifications
 
-static void notify(dispatch_object group, item *i, rl_place place) {
+/// `of_item`: the group belongs to a work item.
+static void notify(dispatch_object group, bool of_item, item *i, rl_place place) {
+    meet(group, of_item, place);
     if (!rl_is_between_runs_here()) rl_point(&register_work, group, place);
     rl_hand_down(i, place.pc);
     i->after = group;
@@ -209,28 +211,26 @@ static void notify(dispatch_object group, item *i, rl_place place) {
 }
 
 void dispatch_group_notify(dispatch_object group, dispatch_object queue, void *work) {
-    const rl_place caller = RL_CALLER;
-    rl_place place = caller;
-    if (!rl_is_sending(&place)) return REAL(dispatch_group_notify)(group, queue, work);
-    meet(group, false, place);
-    notify(group, rl_make_block_item(queue, work, false, place, caller), place);
+    rl_place place = RL_CALLER;
+    item *i = rl_sent_work(queue, (call){rl_call_block, work}, false, &place);
+    if (!i) return REAL(dispatch_group_notify)(group, queue, work);
+    notify(group, false, i, place);
 }
 
 void dispatch_group_notify_f(dispatch_object group, dispatch_object queue, void *context,
                              function work) {
     rl_place place = RL_CALLER;
-    if (!rl_is_sending(&place)) return REAL(dispatch_group_notify_f)(group, queue, context, work);
-    meet(group, false, place);
-    notify(group, rl_make_item(queue, (call){work, context}, place), place);
+    item *i = rl_sent_work(queue, (call){work, context}, false, &place);
+    if (!i) return REAL(dispatch_group_notify_f)(group, queue, context, work);
+    notify(group, false, i, place);
 }
 
 void dispatch_block_notify(void *block, dispatch_object queue, void *work) {
-    const rl_place caller = RL_CALLER;
-    rl_place place = caller;
+    rl_place place = RL_CALLER;
     dispatch_object group = rl_is_of_lab() ? rl_group_of_work_item(block) : NULL;
-    if (!group || !rl_is_sending(&place)) return REAL(dispatch_block_notify)(block, queue, work);
-    meet(group, true, place);
-    notify(group, rl_make_block_item(queue, work, false, place, caller), place);
+    item *i = group ? rl_sent_work(queue, (call){rl_call_block, work}, false, &place) : NULL;
+    if (!i) return REAL(dispatch_block_notify)(block, queue, work);
+    notify(group, true, i, place);
 }
 
 // MARK: - Sending work as part of a group
@@ -246,17 +246,18 @@ static void send_in_group(dispatch_object group, item *i, rl_place place) {
 }
 
 void dispatch_group_async(dispatch_object group, dispatch_object queue, void *work) {
-    const rl_place caller = RL_CALLER;
-    rl_place place = caller;
-    if (!rl_is_sending(&place)) return REAL(dispatch_group_async)(group, queue, work);
-    send_in_group(group, rl_make_block_item(queue, work, false, place, caller), place);
+    rl_place place = RL_CALLER;
+    item *i = rl_sent_work(queue, (call){rl_call_block, work}, false, &place);
+    if (!i) return REAL(dispatch_group_async)(group, queue, work);
+    send_in_group(group, i, place);
 }
 
 void dispatch_group_async_f(dispatch_object group, dispatch_object queue, void *context,
                             function work) {
     rl_place place = RL_CALLER;
-    if (!rl_is_sending(&place)) return REAL(dispatch_group_async_f)(group, queue, context, work);
-    send_in_group(group, rl_make_item(queue, (call){work, context}, place), place);
+    item *i = rl_sent_work(queue, (call){work, context}, false, &place);
+    if (!i) return REAL(dispatch_group_async_f)(group, queue, context, work);
+    send_in_group(group, i, place);
 }
 
 #endif

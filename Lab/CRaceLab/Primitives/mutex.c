@@ -63,7 +63,7 @@ static void release_word(void *handle) { atomic_store((_Atomic uint32_t *)handle
 static bool take(void *handle) {
     uint32_t unlocked = 0;
     bool taken = atomic_compare_exchange_strong((_Atomic uint32_t *)handle, &unlocked, me->number);
-    if (taken) rl_will_release_silently(handle, release_word);
+    if (taken) rl_holds((held_lock){handle, release_word, .is_of_thread = true, .silent = true});
     return taken;
 }
 
@@ -161,7 +161,7 @@ static bool is_of_thread(const pthread_mutex_t *mutex) {
 int rl_really_lock(pthread_mutex_t *mutex) {
     int result = REAL(pthread_mutex_trylock)(mutex);
     if (result == EBUSY) result = REAL(pthread_mutex_lock)(mutex);
-    rl_holds(mutex, release_mutex, is_of_thread(mutex));
+    rl_holds((held_lock){mutex, release_mutex, .is_of_thread = is_of_thread(mutex)});
     return result;
 }
 

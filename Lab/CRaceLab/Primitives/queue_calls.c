@@ -18,7 +18,7 @@
 static void wait_for_main_queue(dispatch_object queue, call c, rl_place place) {
     item *i = rl_make_item(queue, c, place);
     i->is_waited_for = true;
-    i->is_known = rl_in_hand().is_known;
+    i->is_known = rl_in_hand.is_known;
     rl_count_unfinished(i, 1);
     rl_made(i);
     rl_send_item(i, place);
@@ -48,12 +48,12 @@ static bool has_run_on_queue(dispatch_object queue, call c, bool barrier, bool i
 static bool has_run_block_on_queue(dispatch_object queue, void *block, bool barrier,
                                    bool is_listened_to, rl_place place, rl_place caller) {
     if (!rl_is_of_lab()) return false;
-    const rl_work_in_hand before =
-        rl_take_in_hand((rl_work_in_hand){block, place.pc, rl_passes_work_item(block, caller)});
+    const rl_work_in_hand before = rl_in_hand;
+    rl_in_hand = (rl_work_in_hand){block, place.pc, rl_passes_work_item(block, caller)};
     const call c = {rl_call_block, block};
     barrier |= rl_is_barrier(block);
     const bool has_run = has_run_on_queue(queue, c, barrier, is_listened_to, place);
-    rl_take_in_hand(before);
+    rl_in_hand = before;
     return has_run;
 }
 
@@ -143,43 +143,35 @@ void dispatch_apply_f(size_t count, dispatch_object queue, void *context,
 // MARK: - Sending work
 
 void dispatch_after(uint64_t when, dispatch_object queue, void *work) {
-    const rl_place caller = RL_CALLER;
-    rl_place place = caller;
-    if (!rl_is_sending(&place)) return REAL(dispatch_after)(when, queue, work);
-    rl_send_item_later(when, rl_make_block_item(queue, work, false, place, caller), place);
+    rl_place place = RL_CALLER;
+    item *i = rl_sent_work(queue, (call){rl_call_block, work}, false, &place);
+    if (!i) return REAL(dispatch_after)(when, queue, work);
+    rl_send_item_later(when, i, place);
 }
 
 void dispatch_after_f(uint64_t when, dispatch_object queue, void *context, function work) {
     if (rl_delayed_job_passes(when, context, work)) return;
     rl_place place = RL_CALLER;
-    if (!rl_is_sending(&place)) return REAL(dispatch_after_f)(when, queue, context, work);
-    rl_send_item_later(when, rl_make_item(queue, (call){work, context}, place), place);
+    item *i = rl_sent_work(queue, (call){work, context}, false, &place);
+    if (!i) return REAL(dispatch_after_f)(when, queue, context, work);
+    rl_send_item_later(when, i, place);
 }
 
-// Both return false if the real function must send the work.
-
-static bool has_sent_block(dispatch_object queue, void *work, bool barrier, rl_place caller) {
-    rl_place place = caller;
-    if (!rl_is_sending(&place)) return false;
-    rl_send_item(rl_make_block_item(queue, work, barrier, place, caller), place);
-    return true;
-}
-
-static bool has_sent(dispatch_object queue, call c, bool barrier, rl_place caller) {
-    rl_place place = caller;
-    if (!rl_is_sending(&place)) return false;
-    item *i = rl_make_item(queue, c, place);
-    i->barrier = barrier;
-    rl_send_item(i, place);
-    return true;
+/// Returns false if the real function must send the work.
+static bool has_sent(dispatch_object queue, call c, bool barrier, rl_place place) {
+    item *i = rl_sent_work(queue, c, barrier, &place);
+    if (i) rl_send_item(i, place);
+    return i;
 }
 
 void dispatch_async(dispatch_object queue, void *work) {
-    if (!has_sent_block(queue, work, false, RL_CALLER)) REAL(dispatch_async)(queue, work);
+    if (!has_sent(queue, (call){rl_call_block, work}, false, RL_CALLER))
+        REAL(dispatch_async)(queue, work);
 }
 
 void dispatch_barrier_async(dispatch_object queue, void *work) {
-    if (!has_sent_block(queue, work, true, RL_CALLER)) REAL(dispatch_barrier_async)(queue, work);
+    if (!has_sent(queue, (call){rl_call_block, work}, true, RL_CALLER))
+        REAL(dispatch_barrier_async)(queue, work);
 }
 
 void dispatch_async_f(dispatch_object queue, void *context, function work) {

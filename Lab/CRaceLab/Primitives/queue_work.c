@@ -33,15 +33,6 @@ item *rl_make_item(dispatch_object queue, call c, rl_place place) {
     return i;
 }
 
-item *rl_make_block_item(dispatch_object queue, void *block, bool barrier, rl_place place,
-                         rl_place caller) {
-    item *i = rl_make_item(queue, (call){rl_call_block, REAL(_Block_copy)(block)}, place);
-    i->is_block = true;
-    i->barrier = barrier || rl_is_barrier(i->call.context);
-    i->is_known = rl_passes_work_item(i->call.context, caller);
-    return i;
-}
-
 void rl_discard_item(item *i) {
     if (i->is_block) REAL(_Block_release)(i->call.context);
     if (i->group) dispatch_release(i->group);
@@ -68,12 +59,13 @@ static void do_work(void *context) {
     item *i = context;
     rl_place place = RL_CALLER;
     place.pc = i->pc;
-    const rl_work_in_hand before = rl_take_in_hand((rl_work_in_hand){
-        i->call.work == rl_call_block ? i->call.context : NULL, i->pc, i->is_known});
+    const rl_work_in_hand before = rl_in_hand;
+    void *block = i->call.work == rl_call_block ? i->call.context : NULL;
+    rl_in_hand = (rl_work_in_hand){block, i->pc, i->is_known};
     i->call.work(i->call.context);
     // The thread may have been lost in it, and the item be gone.
     rl_continue_giving_up();
-    rl_take_in_hand(before);
+    rl_in_hand = before;
     if (i->is_block) REAL(_Block_release)(i->call.context);
     i->is_block = false;
     if (i->when_done) i->when_done(i, place);
@@ -342,7 +334,8 @@ RL_SERVICE(.code_has_ended = finish_work, .threads_begin = begin_delayed_work,
 
 // MARK: - What is sent
 
-bool rl_is_sending(rl_place *place) {
+/// Whether the code under test made this call on a lab thread and sends work that the lab can run.
+static bool is_sending(rl_place *place) {
     if (!rl_is_of_lab() || (rl_active && !rl_sees(RL_QUEUES, *place))) return false;
     rl_place nearest = *place;
     const bool is_known = rl_is_call_of_program(place) && (rl_active || rl_is_between_runs_here());
@@ -368,6 +361,18 @@ bool rl_is_sending(rl_place *place) {
                                 : "sends work to a queue while a global is made",
                         nearest);
     return false;
+}
+
+item *rl_sent_work(dispatch_object queue, call c, bool barrier, rl_place *place) {
+    const rl_place caller = *place;
+    if (!is_sending(place)) return NULL;
+    const bool is_block = c.work == rl_call_block;
+    if (is_block) c.context = REAL(_Block_copy)(c.context);
+    item *i = rl_make_item(queue, c, *place);
+    i->is_block = is_block;
+    i->barrier = barrier || (is_block && rl_is_barrier(c.context));
+    i->is_known = is_block && rl_passes_work_item(c.context, caller);
+    return i;
 }
 
 #endif

@@ -38,7 +38,7 @@ static void release_rwlock(void *lock) { REAL(pthread_rwlock_unlock)(lock); }
 
 static int really(on_rwlock take, pthread_rwlock_t *lock) {
     int result = take(lock);
-    if (result == 0) rl_holds(lock, release_rwlock, false);
+    if (result == 0) rl_holds((held_lock){lock, release_rwlock});
     return result;
 }
 

@@ -94,15 +94,7 @@ bool rl_passes_work_item(void *block, rl_place place) {
 static const rl_operation ask_item = {.kind = RL_ATOMIC_READ};
 static const rl_operation cancel_item = {.kind = RL_ATOMIC_WRITE};
 
-static _Thread_local rl_work_in_hand in_hand;
-
-rl_work_in_hand rl_in_hand(void) { return in_hand; }
-
-rl_work_in_hand rl_take_in_hand(rl_work_in_hand work) {
-    rl_work_in_hand before = in_hand;
-    in_hand = work;
-    return before;
-}
+_Thread_local rl_work_in_hand rl_in_hand;
 
 /// Dispatch ends the process if an item runs again after a wait for it has ended.
 static void begin_again(dispatch_object group) {
@@ -111,8 +103,9 @@ static void begin_again(dispatch_object group) {
 }
 
 static void begin_work_item(void *block) {
-    if (in_hand.block != block || !in_hand.is_known || !rl_active || !work_item_of(block)) return;
-    const rl_place place = {in_hand.pc, RL_CALLER.stack};
+    if (rl_in_hand.block != block || !rl_in_hand.is_known || !rl_active || !work_item_of(block))
+        return;
+    const rl_place place = {rl_in_hand.pc, RL_CALLER.stack};
     // At this point the thread reads whether the item has been cancelled.
     rl_point(&ask_item, block, place);
     const dispatch_object group = work_item_of(block)->group;
@@ -149,7 +142,7 @@ bool rl_note_on_item(dispatch_object group, int note, rl_place place) {
 }
 
 bool rl_is_of_item_in_hand(dispatch_object group) {
-    const work_item *item = in_hand.block ? work_item_of(in_hand.block) : NULL;
+    const work_item *item = rl_in_hand.block ? work_item_of(rl_in_hand.block) : NULL;
     return item && item->group == group;
 }
 
