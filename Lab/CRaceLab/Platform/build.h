@@ -21,10 +21,8 @@
 // Release builds contain no hooks: there the compiler omits the calls that the hooks intercept. In
 // builds with ThreadSanitizer, its runtime defines the same functions. What only looks something up
 // or keeps track of it is compiled in each build.
-#if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define RL_UNDER_THREAD_SANITIZER 1
-#endif
 #endif
 #if !defined(DEBUG) || defined(RL_UNDER_THREAD_SANITIZER)
 #define RL_WITHOUT_HOOKS 1

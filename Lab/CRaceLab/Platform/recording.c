@@ -8,17 +8,8 @@
 #include <execinfo.h>
 #include <pthread.h>
 #include <string.h>
-#include <unistd.h>
-
-#if defined(__linux__)
-#include <sys/syscall.h>
-#endif
-
-#if defined(__APPLE__)
 #include <sys/ucontext.h>
-#else
-#include <ucontext.h>
-#endif
+#include <unistd.h>
 
 // MARK: - Crashes
 
@@ -119,6 +110,8 @@ static int overflow_status;
 static const char *overflow_message;
 
 #if defined(__linux__)
+
+#include <sys/syscall.h>
 
 // Calls the kernel directly. ThreadSanitizer replaces the library functions with its own, which
 // take its locks, and the fault may have happened while one of them is held.

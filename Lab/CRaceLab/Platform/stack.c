@@ -22,12 +22,8 @@ size_t rl_size_of_stack(void) {
 }
 
 void rl_allow_stack(size_t size) {
-#if defined(__linux__)
     struct rlimit limit;
     if (getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
     limit.rlim_cur += size;
     setrlimit(RLIMIT_DATA, &limit);
-#else
-    (void)size;
-#endif
 }

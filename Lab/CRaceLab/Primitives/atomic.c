@@ -355,13 +355,11 @@ ATOMICS(8, uint8_t, )
 ATOMICS(16, uint16_t, )
 ATOMICS(32, uint32_t, RECOGNISE_MUTEX)
 ATOMICS(64, uint64_t, )
-#if defined(__SIZEOF_INT128__)
 // On x86-64 these call the functions in atomic16.c.
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Watomic-alignment"
 ATOMICS(128, __uint128_t, )
 #pragma clang diagnostic pop
-#endif
 
 void __tsan_atomic_thread_fence(int order) {
     if (rl_is_under_test(RL_CALLER.pc) && rl_sees(RL_FENCES, RL_CALLER))

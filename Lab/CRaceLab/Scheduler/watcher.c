@@ -18,14 +18,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#if defined(__linux__)
-#include <sys/syscall.h>
-#endif
-
-#if defined(__APPLE__)
-#include <mach/mach.h>
-#endif
-
 /// Scheduling data of a thread from the operating system.
 typedef struct {
     char state;      // R: running or runnable; S: sleeping; D: waiting for the disk
@@ -39,6 +31,8 @@ static int64_t read_clock(clockid_t clock) {
 }
 
 #if defined(__linux__)
+
+#include <sys/syscall.h>
 
 /// Reads the status of a thread. Returns false if it has ended. Allocates nothing: how often the
 /// watcher looks depends on time, and no address may.
@@ -97,6 +91,8 @@ static int64_t time_of(worker *w) {
 }
 
 #elif defined(__APPLE__)
+
+#include <mach/mach.h>
 
 static thread_times times_of(worker *w) {
     thread_basic_info_data_t info;

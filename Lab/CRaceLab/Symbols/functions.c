@@ -42,7 +42,7 @@ static size_t length_of_atomic(const uint8_t *code, size_t room) {
     return is_locked && is_exchange ? at + 2 : 0;
 }
 enum { STRIDE = 1 };
-#elif defined(__aarch64__)
+#else
 /// A store that fails if another processor has written, or one of the atomic instructions of later
 /// processors.
 static size_t length_of_atomic(const uint8_t *code, size_t room) {
@@ -55,12 +55,6 @@ static size_t length_of_atomic(const uint8_t *code, size_t room) {
     return is_store || is_exchange || is_arithmetic ? sizeof word : 0;
 }
 enum { STRIDE = 4 };
-#else
-static size_t length_of_atomic(const uint8_t *code, size_t room) {
-    (void)code, (void)room;
-    return 0;
-}
-enum { STRIDE = 1 };
 #endif
 
 uintptr_t rl_bare_atomic_near(uintptr_t pc) {
