@@ -132,7 +132,6 @@ item *rl_sent_work(dispatch_object queue, call c, bool barrier, rl_place *place)
 void rl_send_item(item *i, rl_place place);
 /// Sends it at any later time, or never.
 void rl_send_item_later(uint64_t when, item *i, rl_place place);
-void rl_discard_item(item *i);
 
 /// Work in the order in which it was sent.
 typedef struct {

@@ -22,9 +22,6 @@ void rl_accesses_memory(rl_kind kind, uintptr_t address, rl_place place);
 bool rl_is_known_unannounced(const thread *t, uintptr_t address, uintptr_t pc);
 /// Whether such accesses may conflict with others that begin at a different address.
 bool rl_is_partial(uintptr_t pc);
-/// Whether other threads cannot know the memory yet: the thread has allocated it, and has released
-/// nothing since.
-bool rl_is_private(const thread *t, uintptr_t address);
 
 /// The calling thread accesses memory without an announcement; its size is 0 if that is not known.
 /// If that conflicts with what another thread does, the exploration starts over, and both are steps.

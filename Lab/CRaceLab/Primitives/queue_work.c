@@ -33,7 +33,7 @@ item *rl_make_item(dispatch_object queue, call c, rl_place place) {
     return i;
 }
 
-void rl_discard_item(item *i) {
+static void discard_item(item *i) {
     if (i->is_block) REAL(_Block_release)(i->call.context);
     if (i->group) dispatch_release(i->group);
     dispatch_release(i->queue);
@@ -91,7 +91,7 @@ item *rl_take_first(item_list *list) {
 }
 
 void rl_discard_all(item_list *list) {
-    for (item *i; (i = rl_take_first(list));) rl_discard_item(i);
+    for (item *i; (i = rl_take_first(list));) discard_item(i);
 }
 
 // MARK: - Between two runs
@@ -147,7 +147,7 @@ bool rl_do_waiting_work(void) {
     rl_stand_for_main_thread(was_main);
     lab.run.is_judging = was_judging;
     waiting.busy = here.outer;
-    rl_discard_item(i);
+    discard_item(i);
     return true;
 }
 
@@ -225,7 +225,7 @@ static void *work_on_lane(void *argument) {
         rl_place place = RL_CALLER;
         place.pc = i->pc;
         rl_run_on_queue(l->queue, (call){do_work, i}, i->barrier, i, place);
-        rl_discard_item(i);
+        discard_item(i);
         l->end = end_of_work(l->queue);
         // A queue has no thread of its own.
         if (rl_holds_lock_of_thread(my_thread()) && rl_kind_of_queue(l->queue) != MAIN)
@@ -297,7 +297,7 @@ static void begin_delay(const item *i) {
 }
 
 void rl_send_item_later(uint64_t when, item *i, rl_place place) {
-    if (when == FOREVER) return rl_discard_item(i);
+    if (when == FOREVER) return discard_item(i);
     i->comes_at = rl_model_time(when);
     rl_note_clock_read();
     if (rl_is_between_runs_here()) return rl_append(&delayed, i);

@@ -1,4 +1,4 @@
-// The ordering that tasks cause.
+// The ordering that tasks cause, their priorities, and what the library does for them.
 //
 // The runtime itself reports happens-before edges, to ThreadSanitizer (task_calls.c). The lab
 // corrects them: initializing a global orders nothing, since that happens in the first run only;

@@ -47,9 +47,16 @@ static uint32_t index_of(const places *p, uintptr_t pc) {
 
 static bool contains(const places *p, uintptr_t pc) { return p && index_of(p, pc) < p->count; }
 
+/// Whether other threads cannot know the memory yet: the thread has allocated it, and has released
+/// nothing since.
+static bool is_private(const thread *t, uintptr_t address) {
+    const block_of_memory *b = rl_block_with(t, address);
+    return b && b->since == t->clock.at[me->thread];
+}
+
 bool rl_is_known_unannounced(const thread *t, uintptr_t address, uintptr_t pc) {
     if (!contains(unannounced, pc)) return false;
-    return unannounced->is_publishing[index_of(unannounced, pc)] || !rl_is_private(t, address);
+    return unannounced->is_publishing[index_of(unannounced, pc)] || !is_private(t, address);
 }
 
 bool rl_is_partial(uintptr_t pc) {
@@ -120,11 +127,6 @@ static void check(rl_kind kind, extent memory, rl_place place, bool announced) {
     add((rl_place){other.pc, place.stack}, is_publishing, is_partial);
 }
 
-bool rl_is_private(const thread *t, uintptr_t address) {
-    const block_of_memory *b = rl_block_with(t, address);
-    return b && b->since == t->clock.at[me->thread];
-}
-
 /// Whether an access is a part of the one that its statement has announced, such as that to a field
 /// of a property.
 static bool is_part_of_announced(thread *t, uintptr_t address, rl_place place) {
@@ -151,7 +153,7 @@ void rl_meet_unannounced(rl_kind kind, extent memory, bool is_step, rl_place pla
     if (is_step) return check(kind, memory, place, false);
     thread *t = my_thread();
     const uintptr_t address = memory.start;
-    if (rl_is_private(t, address)) {
+    if (is_private(t, address)) {
         if (kind == RL_MODIFY) write_privately(t, address, place);
         return;
     }

@@ -24,7 +24,8 @@ worker *rl_new_worker(void) {
     return w;
 }
 
-worker *rl_idle_worker(worker *wanted) {
+/// Returns an idle worker, `wanted` if it is idle.
+static worker *idle_worker(worker *wanted) {
     worker **at = &lab.idle;
     while (*at && wanted && *at != wanted) at = &(*at)->next_idle;
     if (!*at) at = &lab.idle;
@@ -60,7 +61,7 @@ void rl_hand_over(worker *w) {
 }
 
 void rl_assign(int what) {
-    worker *w = rl_idle_worker(NULL);
+    worker *w = idle_worker(NULL);
     w->assigned = what;
     if (what >= 0) lab.run.threads[what].on = w;
     rl_hand_over(w);
@@ -77,7 +78,7 @@ static void give_job(worker *w, void *job, void (*work)(void *job), int thread) 
 void rl_pass_turn(int index) {
     thread *t = &lab.run.threads[index];
     if (t->on) return rl_hand_over(t->on);
-    t->on = rl_idle_worker(t->lane);
+    t->on = idle_worker(t->lane);
     give_job(t->on, t->job, t->work, index);
 }
 
@@ -148,7 +149,7 @@ static sent_job take_next_job(void) {
 bool rl_begin_next_job(void) {
     if (!rl_has_next_job()) return false;
     const sent_job next = take_next_job();
-    worker *w = rl_idle_worker(next.thread == NO_THREAD ? NULL : lab.run.threads[next.thread].lane);
+    worker *w = idle_worker(next.thread == NO_THREAD ? NULL : lab.run.threads[next.thread].lane);
     give_job(w, next.job, next.work, NO_THREAD);
     return true;
 }

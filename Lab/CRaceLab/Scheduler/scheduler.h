@@ -36,8 +36,6 @@ bool rl_has_next_job(void);
 // MARK: - Workers
 
 worker *rl_new_worker(void);
-/// Returns an idle worker, `wanted` if it is idle.
-worker *rl_idle_worker(worker *wanted);
 /// The calling worker has nothing to do.
 void rl_become_idle(void);
 /// What a worker does.
