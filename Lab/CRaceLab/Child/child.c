@@ -12,7 +12,7 @@
 #include "Scheduler/scheduler.h"
 #include "Symbols/source_lines.h"
 
-#if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
+#if defined(__linux__)
 
 #include <dirent.h>
 #include <errno.h>

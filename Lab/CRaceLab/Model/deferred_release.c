@@ -5,8 +5,6 @@
 
 #include "Model/deferred_release.h"
 
-#ifndef RL_WITHOUT_HOOKS
-
 #include "Platform/memory.h"
 #include "Search/execution.h"
 #include "Search/waking.h"
@@ -73,5 +71,3 @@ void rl_misses_release(int by, int holder) {
     for (k++; k < t->released_count; k++)
         rl_did(by, RL_ATOMIC_READ, t->released[k].lock->address, false);
 }
-
-#endif

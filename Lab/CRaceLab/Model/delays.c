@@ -10,8 +10,6 @@
 
 #include "Model/delays.h"
 
-#ifndef RL_WITHOUT_HOOKS
-
 #include "Model/happens_before.h"
 #include "Platform/memory.h"
 #include "Search/execution.h"
@@ -113,5 +111,3 @@ void rl_end_delay(void) {
         rl_note_order(i);
     }
 }
-
-#endif

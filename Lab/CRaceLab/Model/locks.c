@@ -1,7 +1,5 @@
 #include "Model/locks.h"
 
-#ifndef RL_WITHOUT_HOOKS
-
 #include "Model/deferred_release.h"
 #include "Platform/memory.h"
 #include "Platform/stack.h"
@@ -179,5 +177,3 @@ void rl_notice_unlocks(thread *t) {
         rl_release_lock(t, address);
     }
 }
-
-#endif

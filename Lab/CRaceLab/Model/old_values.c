@@ -3,8 +3,6 @@
 
 #include "Model/old_values.h"
 
-#ifndef RL_WITHOUT_HOOKS
-
 #include "Model/happens_before.h"
 #include "Platform/memory.h"
 #include "Search/execution.h"
@@ -353,5 +351,3 @@ void rl_note_other_step(int index) {
     thread *t = &lab.run.threads[index];
     go_to(t, NO_VARIABLE, t->clock.at[index]);
 }
-
-#endif

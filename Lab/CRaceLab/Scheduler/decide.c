@@ -4,8 +4,6 @@
 
 #include "Scheduler/scheduler.h"
 
-#ifndef RL_WITHOUT_HOOKS
-
 #include "Model/deferred_release.h"
 #include "Model/old_values.h"
 #include "Platform/memory.h"
@@ -471,5 +469,3 @@ int rl_decide(void) {
     lab.run.redundant = false;
     return NO_THREAD;
 }
-
-#endif

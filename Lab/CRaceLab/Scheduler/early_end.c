@@ -7,8 +7,6 @@
 
 #include "Scheduler/early_end.h"
 
-#ifndef RL_WITHOUT_HOOKS
-
 #include "Platform/recording.h"
 #include "Scheduler/runs.h"
 
@@ -106,5 +104,3 @@ void rl_end_reporting_crashes(void) {
         if (!is_ours) sigaction(rl_crashes[i], &now, NULL);
     }
 }
-
-#endif

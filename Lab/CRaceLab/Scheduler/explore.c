@@ -2,8 +2,6 @@
 
 #include "Scheduler/scheduler.h"
 
-#ifndef RL_WITHOUT_HOOKS
-
 #include "Platform/clock.h"
 #include "Platform/memory.h"
 #include "Platform/recording.h"
@@ -85,6 +83,12 @@ rl_summary rl_explore(const rl_scenario *scenario) {
 }
 
 const char *rl_unavailable(void) {
+#if defined(RL_UNDER_THREAD_SANITIZER)
+    return "this build runs under ThreadSanitizer, which defines the functions that the lab would "
+           "define: build without --sanitize=thread";
+#elif defined(RL_WITHOUT_HOOKS)
+    return "the lab needs a debug build";
+#endif
     // An exploration inside another one would wait for itself.
     if (me)
         return "one exploration within another is not possible: explore and replay are to be "
@@ -100,5 +104,3 @@ const char *rl_unavailable(void) {
 #endif
     return NULL;
 }
-
-#endif

@@ -1,7 +1,5 @@
 #include "Scheduler/outside.h"
 
-#ifndef RL_WITHOUT_HOOKS
-
 #include "Scheduler/operation.h"
 #include "Search/spinning.h"
 #include "State/shadow.h"
@@ -68,5 +66,3 @@ rl_status rl_deadlock_or_outside(void) {
     }
     return RL_DEADLOCK;
 }
-
-#endif

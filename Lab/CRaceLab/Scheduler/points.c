@@ -8,8 +8,6 @@
 
 #include "Scheduler/points.h"
 
-#ifndef RL_WITHOUT_HOOKS
-
 #include "Model/deferred_release.h"
 #include "Model/locks.h"
 #include "Model/misuse.h"
@@ -191,5 +189,3 @@ bool rl_got_it(uint32_t step) {
     RL_REQUIRE(step < lab.run.step_count, "there is no such step");
     return !lab.steps[step].failed;
 }
-
-#endif

@@ -1,7 +1,5 @@
 #include "Scheduler/runs.h"
 
-#ifndef RL_WITHOUT_HOOKS
-
 #include "Platform/clock.h"
 #include "Platform/memory.h"
 #include "Platform/recording.h"
@@ -298,5 +296,3 @@ int rl_next_run(void) {
     if (!begin_run()) return NO_THREAD;
     return rl_next_to_start();
 }
-
-#endif

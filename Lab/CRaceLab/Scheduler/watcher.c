@@ -2,8 +2,6 @@
 
 #include "Scheduler/scheduler.h"
 
-#ifndef RL_WITHOUT_HOOKS
-
 #include "Platform/recording.h"
 #include "Scheduler/early_end.h"
 #include "Scheduler/runs.h"
@@ -234,5 +232,3 @@ void rl_watch(void) {
         if (stop(is_blocked ? RL_BLOCKED : RL_SILENT, s.progress)) return;
     }
 }
-
-#endif

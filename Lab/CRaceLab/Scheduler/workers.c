@@ -2,8 +2,6 @@
 
 #include "Scheduler/scheduler.h"
 
-#ifndef RL_WITHOUT_HOOKS
-
 #include "Model/locks.h"
 #include "Platform/recording.h"
 #include "Platform/stack.h"
@@ -83,5 +81,3 @@ void *rl_work(void *argument) {
         }
     }
 }
-
-#endif

@@ -1,7 +1,5 @@
 #include "Search/execution.h"
 
-#ifndef RL_WITHOUT_HOOKS
-
 #include "Platform/memory.h"
 #include "Search/reference_counts.h"
 
@@ -224,5 +222,3 @@ void rl_choose(void) {
     const bool exists = lab.scenario->choose && lab.scenario->choose(lab.scenario->context, &next);
     lab.current = exists ? &next : NULL;
 }
-
-#endif

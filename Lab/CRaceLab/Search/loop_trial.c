@@ -9,8 +9,6 @@
 
 #include "Search/loop_trial.h"
 
-#ifndef RL_WITHOUT_HOOKS
-
 #include "Platform/memory.h"
 #include "Symbols/call_sites.h"
 
@@ -188,5 +186,3 @@ bool rl_ends_trial(rl_thread_set enabled) {
         end(trial.of->finished || (is_too_long && is_in_first_round()));
     return trial.is_over;
 }
-
-#endif

@@ -9,8 +9,6 @@
 #include "Search/reference_counts.h"
 #include "Search/waking.h"
 
-#ifndef RL_WITHOUT_HOOKS
-
 #include "Platform/memory.h"
 #include "Platform/stack.h"
 #include "State/shadow.h"
@@ -214,5 +212,3 @@ void rl_add_counts(rl_execution *run) {
     run->countings = counts.countings;
     run->counting_count = counts.counting_count;
 }
-
-#endif

@@ -13,8 +13,6 @@
 
 #include "Search/spinning.h"
 
-#ifndef RL_WITHOUT_HOOKS
-
 #include "Platform/memory.h"
 #include "Search/execution.h"
 #include "Search/loop_trial.h"
@@ -484,5 +482,3 @@ void rl_change_for(thread *t, uintptr_t address, bool is_lasting) {
         rl_set_spinning(t, false);
     }
 }
-
-#endif

@@ -1,7 +1,5 @@
 #include "Search/waking.h"
 
-#ifndef RL_WITHOUT_HOOKS
-
 #include "Search/execution.h"
 #include "Search/spinning.h"
 #include "State/inputs.h"
@@ -123,5 +121,3 @@ void rl_runtime_did(uint8_t kind, uintptr_t address, uint8_t free_for) {
     rl_note_runtime();
     wake_dependent(kind, address, true);
 }
-
-#endif
