@@ -107,6 +107,13 @@ extension Requirement {
         }
     }
 
+    /// Where an answer waits with a time limit, that limit may be over before anything else happens.
+    static var options: Exploration.Options {
+        var options = Exploration.Options()
+        options.timeOutsFireAtAnyTime = true
+        return options
+    }
+
     /// A scenario with several threads, for an answer of the given type. Every kind of finding
     /// counts.
     static func scenario<Answer>(
@@ -117,7 +124,7 @@ extension Requirement {
     ) -> Requirement {
         Requirement(id: id, name: name, story: story, question: question) { answer in
             let answer = answer as! Answer
-            var options = Exploration.Options()
+            var options = Requirement.options
             options.maximumInterleavings = interleavings
             return .scenario(options) {
                 describe($0, answer)

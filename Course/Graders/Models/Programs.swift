@@ -69,31 +69,31 @@ extension Requirement {
     /// Explores the programs up to the first that fails.
     func verdict(of programs: Programs, isolated: Bool, isOptimized: Bool) -> Verdict {
         if let program { return verdict(of: program, programs, isolated: isolated) }
-        let verdict = verdictOfEach(programs, isOptimized: isOptimized)
+        let numbers = 0..<(programs.runAlone != nil ? programs.watched : programs.count)
+        let verdict = verdictOfEach(numbers, programs, isOptimized: isOptimized)
         guard case .holds = verdict, let run = programs.runAlone else { return verdict }
         return verdictInARow(programs, run, isOptimized: isOptimized)
     }
 
     static var optionsOfPrograms: Exploration.Options {
-        var options = Exploration.Options()
+        var options = Requirement.options
         options.maximumInterleavings = Programs.interleavingsOfOne
         return options
     }
 
-    private func verdictOfEach(_ programs: Programs, isOptimized: Bool) -> Verdict {
+    private func verdictOfEach(
+        _ numbers: Range<Int>, _ programs: Programs, isOptimized: Bool
+    ) -> Verdict {
         var options = Requirement.optionsOfPrograms
         options.stopsAtFirstFailure = true
         let hasOneThread = programs.runAlone != nil
         var explored = 0
         var isComplete = true
-        for number in 0..<(hasOneThread ? programs.watched : programs.count) {
+        for number in numbers {
             Patience.begin(program: number)
             options.maximumInterleavings = Programs.share(
                 of: programs.interleavings - explored, among: programs.count - number)
-            let exploration = explore(options: options) {
-                Patience.renew()
-                programs.add(number, to: $0)
-            }
+            let exploration = exploration(&options) { programs.add(number, to: $0) }
             explored += exploration.explored
             if var failure = Failure(exploration, hasOneThread: hasOneThread) {
                 failure.program = number
@@ -109,29 +109,33 @@ extension Requirement {
             explored: explored, of: isComplete ? .all : .first(explored), programs: programs.count)
     }
 
-    /// How long a program may run before it is explored, to see whether it will end. The time
-    /// decides nothing else: a program that is only slow passes.
+    /// How long a program may run before it is explored, to see whether it will end. A program that
+    /// is only slow passes.
     private static let patience = DispatchTimeInterval.seconds(2)
 
-    /// Runs the programs one after another, on a thread of their own.
+    /// Runs the programs one after another, on a thread of their own. If an answer only waits all the
+    /// time, the others are explored: in the lab, waits take no time.
     private func verdictInARow(
         _ programs: Programs, _ run: @escaping (Int) -> Fault?, isOptimized: Bool
     ) -> Verdict {
-        let current = Mutex(0)
+        let current = Mutex(programs.watched)
+        let waits = Mutex(false)
         let found = Mutex<Fault?>(nil)
         let ended = DispatchSemaphore(value: 0)
         nonisolated(unsafe) let run = run
-        let (first, count) = (programs.watched, programs.count)
+        let count = programs.count
         // It begins when this thread waits. Otherwise both would allocate memory at the same time.
         let isWaitedFor = DispatchSemaphore(value: 0)
         let thread = Thread {
             isWaitedFor.wait()
-            for number in first..<count {
+            while let number = current.withLock({ $0 < count ? $0 : nil }) {
                 Patience.begin(program: number)
-                current.withLock { $0 = number }
-                guard let fault = run(number) else { continue }
-                found.withLock { $0 = fault }
-                break
+                if let fault = run(number) {
+                    found.withLock { $0 = fault }
+                    break
+                }
+                current.withLock { $0 += 1 }
+                if waits.withLock({ $0 }) { break }
             }
             ended.signal()
         }
@@ -139,18 +143,23 @@ extension Requirement {
         thread.start()
         var last = -1
         var suspicious: Set<Int> = []
+        var worked = clock()
         isWaitedFor.signal()
         while ended.wait(timeout: .now() + Requirement.patience) == .timedOut {
+            if clock() - worked < CLOCKS_PER_SEC / 50 { waits.withLock { $0 = true } }
+            worked = clock()
             let number = current.withLock { $0 }
             defer { last = number }
             guard number == last, suspicious.insert(number).inserted else { continue }
             let alone = verdict(of: number, programs, isolated: false)
             if case .fails = alone { return alone }
         }
+        let number = current.withLock { $0 }
         guard let fault = found.withLock({ $0 }) else {
+            let rest = verdictOfEach(number..<count, programs, isOptimized: isOptimized)
+            if case .fails = rest { return rest }
             return .holds(explored: nil, of: .all, programs: count)
         }
-        let number = current.withLock { $0 }
         let failure = Failure(reason: fault.reason, detail: fault.detail, program: number)
         if isOptimized { return .fails(failure) }
         switch verdict(of: number, programs, isolated: false) {

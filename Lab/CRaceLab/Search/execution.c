@@ -2,6 +2,7 @@
 
 #include "Platform/memory.h"
 #include "Search/reference_counts.h"
+#include "State/inputs.h"
 
 #include <string.h>
 
@@ -21,7 +22,8 @@ static struct {
     size_t order_count, order_capacity;
     rl_other_value *values;
     size_t value_count, value_capacity;
-    uint32_t wishes;  // the wishes for the next step
+    uint32_t wishes;        // the wishes for the next step
+    bool liberties_matter;  // see `rl_execution`
 } execution;
 
 RL_OF_RUN(execution)
@@ -70,6 +72,7 @@ void rl_come_to_node(const rl_alternatives *could, bool is_barrier) {
         const bool is_spinning = !waits || t->spinning || t->has_looked;
         rows.pending[row + (size_t)i] =
             (rl_pending){waits ? t->address : 0, t->pc, t->kind, waits, is_spinning};
+        if (t->timed || t->asleep || rl_waits_for_time(t)) execution.liberties_matter = true;
     }
 }
 
@@ -199,6 +202,7 @@ bool rl_learn(void) {
         .effect_count = (uint32_t)execution.effect_count,
         .orders = execution.orders,
         .order_count = (uint32_t)execution.order_count,
+        .liberties_matter = execution.liberties_matter,
     };
     for (int i = 0; i < lab.run.thread_count; i++) {
         origins[i] = lab.run.threads[i].origin;

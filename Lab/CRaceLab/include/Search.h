@@ -137,6 +137,9 @@ struct rl_execution {
     uint32_t effect_count;
     const rl_order *orders;
     uint32_t order_count;
+    // Whether a thread has waited with a time limit or for a condition, or has looked at the clock
+    // again and again: only then do the liberties of the scenario make a difference.
+    bool liberties_matter;
     const rl_counted_object *objects;
     size_t object_count;
     const rl_counting *countings;  // in the order of the steps

@@ -37,6 +37,8 @@ struct Reduction {
     /// The first node at which no other run begins.
     private var end = 0
     private var hasBegun = false
+    /// Whether a run has shown that the liberties of the scenario matter.
+    private var takesLiberties = false
     var races = RaceCounts()
     /// The node at which the next run leaves the last one.
     private(set) var chosen = 0
@@ -102,6 +104,7 @@ struct Reduction {
     mutating func learn(from record: UnsafePointer<rl_execution>) {
         read(record)
         let count = execution.count
+        if settings.liberties != 0, record.pointee.liberties_matter { takesLiberties = true }
         limit = min(count, Int(record.pointee.limit))
         end = limit
         guard count > 0 else { return }
@@ -124,13 +127,14 @@ struct Reduction {
             if k >= prescribed { wishForUnprompted(at: k) }
             if execution.steps[k].isEarly { wishForRelease(at: k) }
         }
-        if settings.liberties != 0, limit < count, limit >= prescribed {
+        if takesLiberties, limit < count, limit >= prescribed {
             // Every enabled thread sleeps, but a wait may end there.
             wishForUnprompted(at: limit)
             end += nodes[limit].wishes == 0 ? 0 : 1
         }
         if keepsStores { wishForOtherValues(from: max(first, firstNode)) }
-        guard settings.liberties != 0 else { return }
+        // What has been explored completely had no use for a liberty, so nothing is missing there.
+        guard takesLiberties else { return }
         for k in firstNode..<max(firstNode, limit) { wishForAll(at: k) }
     }
 

@@ -93,6 +93,26 @@ struct LibertyTests {
         }
     }
 
+    /// Where nothing waits with a time limit, and nothing for a condition, the liberties change
+    /// nothing.
+    @Test("liberties that no code could take cost nothing", arguments: [false, true])
+    func costsNothing(takesAll: Bool) {
+        var options = Exploration.Options()
+        options.timeOutsFireAtAnyTime = takesAll
+        options.signalsWakeAnyWaiter = takesAll
+        options.spuriousWakeups = takesAll
+        let exploration = explore(options: options) { scenario in
+            let (mutex, counters) = (NSLock(), [Counter(), Counter(), Counter()])
+            for (name, counter) in zip(["first", "second", "third"], counters) {
+                scenario.thread(name) {
+                    mutex.withLock {}
+                    counter.value += 1
+                }
+            }
+        }
+        #expect(exploration.explored == 6, "\(exploration.text())")
+    }
+
     // MARK: Classics
 
     /// A worker hands over a result to a client that waits for it with a time-out. A client whose
