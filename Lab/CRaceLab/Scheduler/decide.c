@@ -55,10 +55,7 @@ static int look_once_more(void) {
         t->has_looked = can_go(t);
         if (t->has_looked) {
             begin_looking();
-            // The thread runs the whole loop once, wherever in the loop it starts.
-            thread *loops = t->sleeper ? t->sleeper : t;
-            for (size_t k = 0; k < loops->visit_count; k++)
-                loops->visits[k].is_changed_for_good = true;
+            rl_runs_its_loop_again(t->sleeper ? t->sleeper : t);
             return i;
         }
         t->spinning = true;

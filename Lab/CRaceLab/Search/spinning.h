@@ -10,6 +10,8 @@ void rl_look_for_spinning(thread *t, uintptr_t stack);
 bool rl_is_progress(const thread *t, uint8_t kind);
 /// Forgets the visits of a thread, so that it does not count as spinning.
 void rl_forget_visits(thread *t);
+/// Lets a thread run its whole loop once, wherever in the loop it starts.
+void rl_runs_its_loop_again(thread *t);
 /// An attempt of a thread has failed, or a wait has timed out. For a thread that takes that lock in
 /// a loop this is a lasting change: its next round may cause another failure. Not if the attempting
 /// thread was here before in the same state: then it only repeats itself.

@@ -109,23 +109,6 @@ typedef struct {
     uint32_t exclusive_left_line;        // … and when one that was alone did
 } lock;
 
-/// A point that a thread has visited since its last lasting change.
-typedef struct {
-    uintptr_t address, pc;
-    uint8_t what;              // the kind of the step, and whether the thread slept
-    uint64_t callers;          // see rl_callers_of; 0: any
-    bool is_changed;           // another thread has changed the value since then …
-    bool is_changed_for_good;  // … and not only by taking or releasing a lock
-    uint32_t least_held;       // the fewest locks that the thread has held since then
-    uint64_t fingerprint;      // of the thread's state, unless there is a copy of it
-    uint32_t old_reads;        // how many old values it had read
-    const uint64_t *copy;      // see spinning.c; NULL: none
-    size_t stack_count;        // how many words of the stack are in the copy
-    size_t block_count;        // how many blocks it had allocated …
-    size_t recent;             // … and how many at its previous visit
-    size_t recent_of_copy;     // what `recent` was when the copy was made
-} visit;
-
 /// What is known about an object, or about other memory that has been freed.
 typedef struct {
     uint32_t last_release;  // its number; 0: none
@@ -274,7 +257,7 @@ struct thread {
     uint32_t *by_address;  // the same, sorted by address
     size_t by_address_capacity;
     uintptr_t lowest, highest;  // the bounds of those blocks
-    visit *visits;
+    struct visit *visits;
     size_t visit_count, visit_capacity;
     uint64_t *copied;  // the copies of its state
     size_t copied_count;

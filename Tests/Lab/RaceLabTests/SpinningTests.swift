@@ -183,6 +183,52 @@ struct SpinningTests {
         },
     ]
 
+    // MARK: Rounds in which the same is looked at several times
+
+    static let adaptive: [Wait] = [
+        Wait(testDescription: "two looks, and then a yield") {
+            let shown = AtomicValue()
+            return (wait({ sched_yield() }, after: 2) { shown.value != 0 }, { shown.value = 1 })
+        },
+        Wait(testDescription: "seven looks, and then nothing") {
+            let shown = AtomicValue()
+            return (wait({}, after: 7) { shown.value != 0 }, { shown.value = 1 })
+        },
+        Wait(testDescription: "looks that are counted modulo three") {
+            let shown = AtomicValue()
+            return (
+                {
+                    var looks = 0
+                    while shown.value == 0 { looks = (looks + 1) % 3 }
+                }, { shown.value = 1 }
+            )
+        },
+        Wait(testDescription: "two values in turn") {
+            let values = [AtomicValue(), AtomicValue()]
+            return (
+                {
+                    var index = 0
+                    while values[index].value == 0 { index = 1 - index }
+                }, { values[1].value = 1 }
+            )
+        },
+        Wait(testDescription: "three looks under a lock, and then a sleep", takesLock: true) {
+            let shown = LockedValue()
+            return (wait({ usleep(10) }, after: 3) { shown.value != 0 }, { shown.value = 1 })
+        },
+    ]
+
+    private static func wait(
+        _ rest: @escaping () -> Void, after looks: Int, until isOver: @escaping () -> Bool
+    ) -> () -> Void {
+        {
+            while true {
+                for _ in 0..<looks where isOver() { return }
+                rest()
+            }
+        }
+    }
+
     private final class AtomicValue: Sendable {
         private let atomic = Atomic(0)
         var value: Int {
@@ -226,7 +272,8 @@ struct SpinningTests {
     }
 
     /// Each with the number of threads that wait.
-    static let waits = (allocating + asking).flatMap { [($0, 1), ($0, 2)] }
+    static let waits =
+        (allocating + asking).flatMap { [($0, 1), ($0, 2)] } + adaptive.map { ($0, 1) }
 
     @Test("such a loop ends when the change is made", arguments: waits)
     func waitsForChange(_ wait: Wait, waiting: Int) {

@@ -1,0 +1,54 @@
+// The state of a thread at the points that it visits: whether it has been there in the same state.
+
+#pragma once
+
+#include "State/state.h"
+
+/// A state of a thread at a point to which it may come several times in each round of a loop.
+typedef struct {
+    uint64_t fingerprint;
+    size_t block_count;
+    uint64_t accesses;    // how many the thread had made
+    uint32_t old_reads;   // how many old values it had read
+    uint32_t least_held;  // the fewest locks that it has held since then
+    uint32_t visits;      // to the same point since then
+    uint32_t most;        // after so many, a newer state takes its place; 0: there is no state
+    bool is_changed;      // another thread has taken or released a lock since then
+} earlier_state;
+
+/// A point that a thread has visited since its last lasting change.
+typedef struct visit {
+    uintptr_t address, pc;
+    uint8_t what;              // the kind of the step, and whether the thread slept
+    uint64_t callers;          // see rl_callers_of; 0: any
+    bool is_changed;           // another thread has changed the value since then …
+    bool is_changed_for_good;  // … and not only by taking or releasing a lock
+    uint32_t least_held;       // the fewest locks that the thread has held since then
+    uint64_t fingerprint;      // of the thread's state, unless there is a copy of it
+    uint32_t old_reads;        // how many old values it had read
+    const uint64_t *copy;      // see thread_state.c; NULL: none
+    size_t stack_count;        // how many words of the stack are in the copy
+    size_t block_count;        // how many blocks it had allocated …
+    size_t recent;             // … and how many at its previous visit
+    size_t recent_of_copy;     // what `recent` was when the copy was made
+    uint64_t accesses;         // how many the thread had made
+    earlier_state earlier;
+} visit;
+
+/// The state of a thread now, or a copy of an earlier one.
+typedef struct {
+    thread *thread;
+    const uint64_t *registers, *stack;
+    size_t stack_count;
+    size_t block_count;      // how many blocks it had allocated
+    const uint64_t *blocks;  // the copies of them; NULL: the state is that of now
+} state;
+
+/// `registers`: those that a called function preserves, as `setjmp` saves them.
+state rl_state_now(thread *t, uintptr_t stack, const uint64_t *registers);
+
+/// Keeps the state of the thread for the next visit. Of a task that runs, the states of the second
+/// visit and the third are the first that are compared.
+void rl_keep_state(visit *v, const state *s);
+/// Whether the state is that of the visit, and keeps it for the next one.
+bool rl_is_as_before(visit *v, const state *s);
