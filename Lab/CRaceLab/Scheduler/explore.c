@@ -61,7 +61,7 @@ rl_summary rl_explore(const rl_scenario *scenario) {
     }
     lab.scenario = scenario;
     lab.work = rl_work;
-    memset(&lab.summary, 0, sizeof lab.summary);
+    lab.summary = (rl_summary){.matters = scenario->matters};
     lab.current = NULL;
     lab.begun = false;
     lab.began = lab.reported = rl_milliseconds();

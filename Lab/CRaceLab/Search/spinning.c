@@ -81,9 +81,9 @@ static bool has_come_to_actor(const thread *t, size_t at) {
 /// and less often (Brent, "An improved Monte Carlo factorization algorithm", BIT 20, 1980).
 static bool is_as_earlier(const thread *t, visit *v, change seen) {
     earlier_state *e = &v->earlier;
-    if (seen == SOMETHING || e->block_count != t->block_count) e->most = 0;
+    const bool is_changed = e->changes.for_good != t->changes.for_good;
+    if (seen == SOMETHING || is_changed || e->block_count != t->block_count) e->most = 0;
     if (seen == SOMETHING) return false;
-    e->is_changed |= seen == LOCKS_ONLY;
     if (e->most && e->fingerprint == v->fingerprint) return true;
     if (e->most && ++e->visits < e->most) return false;
     *e = (earlier_state){.fingerprint = v->fingerprint,
@@ -91,6 +91,7 @@ static bool is_as_earlier(const thread *t, visit *v, change seen) {
                          .accesses = t->accesses,
                          .old_reads = t->old_reads,
                          .least_held = t->locks_held,
+                         .changes = t->changes,
                          .most = e->most ? 2 * e->most : 1};
     return false;
 }
@@ -162,7 +163,7 @@ static bool look_for_spinning(thread *t, uintptr_t stack, const uint64_t *regist
     // The same code may be called at two places of a round.
     if (is_compared && !is_same && !now.callers) now.callers = rl_callers_of(t);
     t->repeats = is_same || is_longer;
-    if (is_longer) seen = now.earlier.is_changed ? LOCKS_ONLY : NOTHING;
+    if (is_longer) seen = now.earlier.changes.all != t->changes.all ? LOCKS_ONLY : NOTHING;
     if (!t->repeats) seen = SOMETHING;
     if (t->is_task && t->kind != RL_YIELD) note_change_for_yields(t, &now);
     // In a critical section that it entered in this iteration, and in line for a queue, the thread
@@ -231,6 +232,7 @@ void rl_holds_fewer(thread *t) {
 
 void rl_runs_its_loop_again(thread *t) {
     for (size_t k = 0; k < t->visit_count; k++) t->visits[k].is_changed_for_good = true;
+    t->changes.for_good++;
 }
 
 void rl_forget_visits(thread *t) {
@@ -250,6 +252,7 @@ void rl_attempt_fails(const thread *attempting) {
 
 void rl_has_missed_release(thread *t) {
     for (size_t k = 0; k < t->visit_count; k++) t->visits[k].is_changed = true;
+    t->changes.all++;
     t->spinning = false;
 }
 
@@ -260,6 +263,8 @@ void rl_change_for(thread *t, uintptr_t address, bool is_lasting) {
         if (v->address != address || v->what == RL_YIELD) continue;
         v->is_changed = true;
         v->is_changed_for_good |= is_lasting;
+        t->changes.all++;
+        t->changes.for_good += is_lasting;
         const bool is_of_round = k + t->round >= t->visit_count;
         if (!t->spinning || !is_of_round || (t->is_vain && !is_lasting)) continue;
         rl_note_order((int)(t - lab.run.threads));

@@ -10,8 +10,6 @@
 
 #include "Search/thread_state.h"
 
-#ifndef RL_WITHOUT_HOOKS
-
 #include "Platform/memory.h"
 #include "State/blocks.h"
 
@@ -246,5 +244,3 @@ bool rl_is_as_before(visit *v, const state *s) {
     v->fingerprint = fingerprint_now(s, v->recent);
     return v->fingerprint == before;
 }
-
-#endif

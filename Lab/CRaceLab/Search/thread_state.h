@@ -13,7 +13,7 @@ typedef struct {
     uint32_t least_held;  // the fewest locks that it has held since then
     uint32_t visits;      // to the same point since then
     uint32_t most;        // after so many, a newer state takes its place; 0: there is no state
-    bool is_changed;      // another thread has taken or released a lock since then
+    changes_seen changes;
 } earlier_state;
 
 /// A point that a thread has visited since its last lasting change.

@@ -109,6 +109,11 @@ typedef struct {
     uint32_t exclusive_left_line;        // … and when one that was alone did
 } lock;
 
+/// How often other threads have changed what a thread has looked at.
+typedef struct {
+    uint32_t all, for_good;  // not only by taking or releasing a lock
+} changes_seen;
+
 /// What is known about an object, or about other memory that has been freed.
 typedef struct {
     uint32_t last_release;  // its number; 0: none
@@ -257,6 +262,7 @@ struct thread {
     uint32_t *by_address;  // the same, sorted by address
     size_t by_address_capacity;
     uintptr_t lowest, highest;  // the bounds of those blocks
+    changes_seen changes;
     struct visit *visits;
     size_t visit_count, visit_capacity;
     uint64_t *copied;  // the copies of its state

@@ -147,6 +147,13 @@ typedef struct rl_execution rl_execution;
 typedef struct rl_plan rl_plan;
 typedef struct rl_known_counts rl_known_counts;
 
+/// What makes a difference in some programs only. A run shows it, and then the exploration starts
+/// over.
+typedef struct {
+    bool priorities;  // tasks may have different ones, see task_ordering.c
+    bool time;        // code reads the clock while tasks sleep, see delays.c
+} rl_matters;
+
 typedef struct {
     void *context;
     /// Sets up a fresh scenario for one run and returns the number of its threads.
@@ -185,8 +192,7 @@ typedef struct {
     bool reduce;                // partial-order reduction: do not permute independent steps
     bool keeps_stores;          // atomic operations may read old values
     bool finds_weak_orderings;  // `starts_again` after a run in which an ordering allows that
-    bool has_priorities;        // tasks may have different priorities, see task_ordering.c
-    bool time_matters;          // code reads the clock while tasks sleep, see delays.c
+    rl_matters matters;
     uint64_t max_runs;
     uint64_t max_executed;     // including redundant runs; 0: any number
     int64_t max_milliseconds;  // start no run after that; 0: no limit
@@ -220,8 +226,7 @@ typedef struct {
     uintptr_t late_wait;       // where a wait has succeeded after its time was over; or 0
     bool starts_again;         // `learn` returned false, or a run has shown more
     bool has_weak_orderings;   // atomic operations that are not sequentially consistent
-    bool has_priorities;       // tasks with different priorities
-    bool time_matters;         // tasks that sleep, and code that reads the clock
+    rl_matters matters;        // more than in the scenario, if a run has shown more
     bool has_random_numbers;   // the code under test has drawn some
     bool has_unannounced;      // it has changed shared memory without an announcement
     uintptr_t older_change;    // where the first run changes memory that is older than it; or 0 …

@@ -100,10 +100,8 @@ final class Explorer {
     private var placesAtFirst: [UInt]?
     /// Where that run has changed memory that is older than it.
     private var olderChange: OlderChange?
-    /// Whether tasks have different priorities.
-    var hasPriorities = false
-    /// Whether code reads the clock while tasks sleep.
-    var timeMatters = false
+    /// What the runs have shown to make a difference.
+    var matters = rl_matters()
     /// Sends the parent process what it needs even if this process crashes.
     let reporter: ChildReporter?
 
@@ -141,7 +139,7 @@ final class Explorer {
         let threads = threads.names(after: named)
         inconclusive = inconclusive ?? inconclusive(after: summary)
         if inconclusive == nil, tallies.isEmpty, summary.late_wait != 0 {
-            let what = "waits beyond its time limit; set timeOutsFireAtAnyTime to explore that"
+            let what = "gets what it waits for after its time limit, which timeOutsFireAtAnyTime explores"
             inconclusive = rl_run.outside(what, at: summary.late_wait)
         }
         if inconclusive == nil, !firstCanBeRepeated() {

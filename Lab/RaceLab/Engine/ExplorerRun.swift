@@ -41,8 +41,7 @@ extension Explorer {
         let keepsStores = isReplay || schedule?.readsOldValues == true
         configuration.keeps_stores = options.memory == .weak && keepsStores
         configuration.finds_weak_orderings = options.memory == .weak && !keepsStores
-        configuration.has_priorities = hasPriorities
-        configuration.time_matters = timeMatters
+        configuration.matters = matters
         configuration.seed = options.randomSeed
         configuration.exploration = number
         configuration.liberties = options.liberties
@@ -91,10 +90,8 @@ extension Explorer {
                 while summary.starts_again {
                     noteOlderChange(summary)
                     forgetRuns()
-                    hasPriorities = hasPriorities || summary.has_priorities
-                    configuration.has_priorities = hasPriorities
-                    timeMatters = timeMatters || summary.time_matters
-                    configuration.time_matters = timeMatters
+                    matters = summary.matters
+                    configuration.matters = matters
                     if configuration.finds_weak_orderings, summary.has_weak_orderings {
                         configuration.keeps_stores = true
                         configuration.finds_weak_orderings = false

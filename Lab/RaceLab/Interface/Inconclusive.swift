@@ -50,8 +50,7 @@ extension Exploration {
                 return
                     "the thread '\(thread)' touches nothing that the lab can see: is its code part "
                     + "of this debug build, and does it use properties, captured variables, or a Mutex "
-                    + "in a target compiled with -sanitize=thread? "
-                    + "Timers and OperationQueue are not seen"
+                    + "in a target compiled with -sanitize=thread?"
             case .tooLong(let steps, let schedule, let place):
                 return "an interleaving went on for more than \(numberOf(steps: steps)), beginning "
                     + "\(schedule), the last one at \(place): look for a loop there that does not end "

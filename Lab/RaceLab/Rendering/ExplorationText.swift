@@ -18,7 +18,8 @@ extension Exploration {
             let undeclared = expectations.isEmpty ? "" : "not declared"
             let rows = allOutcomes.map {
                 let declared = $0.expected?.verdict.rawValue ?? undeclared
-                return [$0.outcome, String($0.count), declared, sentence($0)]
+                let outcome = $0.outcome.isEmpty ? "(empty)" : $0.outcome
+                return [outcome, String($0.count), declared, sentence($0)]
             }
             blocks.append(table.text([["outcome", "reached", "declared", ""]] + rows))
         }

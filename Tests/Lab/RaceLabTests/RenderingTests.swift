@@ -309,6 +309,12 @@ struct OutcomeTests {
         #expect(exploration.allOutcomes.map(\.outcome) == ["1", "2"])
     }
 
+    @Test("an empty one is a word in the table")
+    func empty() {
+        let exploration = incrementing { scenario in scenario.outcome { "" } }
+        #expect(exploration.text().contains("\n(empty)        6\n"), "\(exploration.text())")
+    }
+
     @Test("forbidden ones are failures, with their explanation")
     func forbidden() {
         let exploration = incrementing {

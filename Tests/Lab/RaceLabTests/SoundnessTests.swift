@@ -198,7 +198,7 @@ struct SoundnessTests {
             ])
     }
 
-    @Test("a thread without steps is reported, with what the lab cannot see, on three lines")
+    @Test("a thread without steps is reported, with what to look for, on three lines")
     func vacuousWords() {
         let exploration = explore { scenario in
             scenario.thread("first") {}
@@ -208,9 +208,7 @@ struct SoundnessTests {
         #expect(!exploration.survives)
         let lines = exploration.text().split(separator: "\n")
         #expect(lines.count == 3 && lines.allSatisfy { $0.count <= 100 }, "\(exploration.text())")
-        for word in ["Timers", "OperationQueue"] {
-            #expect(exploration.summary.contains(word))
-        }
+        #expect(exploration.summary.hasSuffix("in a target compiled with -sanitize=thread?"))
     }
 
     @Test("a nested exploration is refused, and does not wait for itself")
