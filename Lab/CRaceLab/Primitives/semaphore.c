@@ -5,6 +5,7 @@
 
 #include "Model/happens_before.h"
 #include "Model/misuse.h"
+#include "Platform/memory.h"
 #include "Primitives/dispatch.h"
 #include "Primitives/families.h"
 #include "Scheduler/outside.h"
@@ -19,14 +20,45 @@
 
 static bool has_count(const thread *t) { return t->waits_for->count > 0; }
 
+/// The signals that no wait has taken yet, and for how long threads had slept before each.
+static struct {
+    struct {
+        const lock *of;
+        uint64_t slept;
+    } * all;
+    size_t count, capacity;
+} signals;
+
+RL_OF_RUN(signals)
+
+/// A wait does not last until the last signal, but until the first that is left for it.
+static void take_first_signal(thread *t) {
+    int64_t left = 0;
+    size_t first = 0;
+    for (size_t i = 0; i < signals.count; i++) {
+        if (signals.all[i].of != t->waits_for) continue;
+        if (left++ == 0 || signals.all[i].slept < signals.all[first].slept) first = i;
+    }
+    // The semaphore was made with more than the signals have added.
+    if (left <= t->waits_for->count) return;
+    if (t->clock.slept < signals.all[first].slept) t->clock.slept = signals.all[first].slept;
+    signals.all[first] = signals.all[--signals.count];
+}
+
 static void decrement(thread *t) {
     t->waits_for->count--;
+    const uint64_t slept = t->clock.slept;
     rl_join_clock(&t->clock, &t->waits_for->released);
+    t->clock.slept = slept;
+    take_first_signal(t);
 }
 
 static void increment(thread *t) {
     lock *semaphore = rl_lock_at(t->address);
     semaphore->count++;
+    MAKE_ROOM(signals.all, signals.count, signals.capacity, 16);
+    signals.all[signals.count].of = semaphore;
+    signals.all[signals.count++].slept = t->clock.slept;
     rl_join_clock(&semaphore->released, &t->clock);
     rl_tick(me->thread);
 }

@@ -139,7 +139,7 @@ final class Explorer {
         let threads = threads.names(after: named)
         inconclusive = inconclusive ?? inconclusive(after: summary)
         if inconclusive == nil, tallies.isEmpty, summary.late_wait != 0 {
-            let what = "gets what it waits for after its time limit, which timeOutsFireAtAnyTime explores"
+            let what = "waits beyond its time limit, unless timeOutsFireAtAnyTime lets it give up"
             inconclusive = rl_run.outside(what, at: summary.late_wait)
         }
         if inconclusive == nil, !firstCanBeRepeated() {

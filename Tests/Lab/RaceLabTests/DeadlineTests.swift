@@ -213,6 +213,8 @@
                         _ = group.wait(timeout: .now() + 1)
                     }
                 },
+                signalsAndWaits(pause: 0.4, survives: true),
+                signalsAndWaits(pause: 0.6, survives: false),
             ]
 
         /// By default the lab does not explore that it times out before the other thread goes on.
@@ -222,6 +224,31 @@
             KnownProgram(
                 "a wait that is too short, for a \(name)", noVerdict: "timeOutsFireAtAnyTime",
                 describe)
+        }
+
+        /// One thread waits twice for at most 0.5 s, and another one signals twice after a pause.
+        private static func signalsAndWaits(
+            pause: TimeInterval, survives: Bool
+        ) -> KnownProgram {
+            KnownProgram(
+                "two waits for a semaphore, with a pause of \(pause) s before each signal",
+                outcomes: survives ? ["2"] : [],
+                noVerdict: survives ? nil : "timeOutsFireAtAnyTime"
+            ) { scenario in
+                let (semaphore, inTime) = (DispatchSemaphore(value: 0), Counter())
+                scenario.thread("waits") {
+                    for _ in 0..<2 where semaphore.wait(timeout: .now() + 0.5) == .success {
+                        inTime.value += 1
+                    }
+                }
+                scenario.thread("signals") {
+                    for _ in 0..<2 {
+                        Thread.sleep(forTimeInterval: pause)
+                        semaphore.signal()
+                    }
+                }
+                scenario.outcome { "\(inTime.value)" }
+            }
         }
 
         private static func waitsAndSleeps(
