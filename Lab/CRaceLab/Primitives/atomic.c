@@ -270,7 +270,7 @@ static bool is_point(const volatile void *address, rl_place *place) {
         return SWAP(type, a, __atomic_fetch_##name(a, value, __ATOMIC_SEQ_CST), new_value, order); \
     }
 
-#define ATOMICS(bits, type, RECOGNISE)                                                             \
+#define ATOMICS(bits, type, RECOGNIZE)                                                             \
     type __tsan_atomic##bits##_load(const volatile type *a, int order) {                           \
         rl_place place = RL_CALLER;                                                                \
         if (is_point(a, &place)) {                                                                 \
@@ -329,7 +329,7 @@ static bool is_point(const volatile void *address, rl_place *place) {
     }                                                                                              \
     type __tsan_atomic##bits##_compare_exchange_val(volatile type *a, type expected, type desired, \
                                                     int order, int otherwise) {                    \
-        RECOGNISE                                                                                  \
+        RECOGNIZE                                                                                  \
         exchange##bits(a, &expected, desired, order, otherwise, RL_CALLER);                        \
         return expected;                                                                           \
     }                                                                                              \
@@ -343,17 +343,17 @@ static bool is_point(const volatile void *address, rl_place *place) {
     }
 
 #if defined(__linux__)
-#define RECOGNISE_MUTEX                                \
+#define RECOGNIZE_MUTEX                                \
     uint32_t seen;                                     \
     const bool matters = rl_active || rl_is_observing; \
     if (matters && rl_is_mutex_exchange(a, expected, desired, &seen)) return seen;
 #else
-#define RECOGNISE_MUTEX
+#define RECOGNIZE_MUTEX
 #endif
 
 ATOMICS(8, uint8_t, )
 ATOMICS(16, uint16_t, )
-ATOMICS(32, uint32_t, RECOGNISE_MUTEX)
+ATOMICS(32, uint32_t, RECOGNIZE_MUTEX)
 ATOMICS(64, uint64_t, )
 // On x86-64 these call the functions in atomic16.c.
 #pragma clang diagnostic push

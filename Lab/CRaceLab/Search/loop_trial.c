@@ -41,7 +41,8 @@ static struct {
 static struct {
     thread *of;  // NULL: there is no trial
     loop_place at;
-    uint32_t rounds;
+    uint32_t rounds;             // how often the thread has been at that place …
+    bool is_back;                // … and whether it has been there again in the same state
     uint32_t points;             // in the first round
     uint64_t calls[MOST_CALLS];  // the other callers from which that round came to this address
     uint32_t call_count;
@@ -128,7 +129,7 @@ static void consider(thread *t) {
     if (!has_been_tried(t, place)) begin(t, place);
 }
 
-static bool is_in_first_round(void) { return trial.rounds <= 1; }
+static bool is_in_first_round(void) { return !trial.is_back; }
 
 /// Whether the thread has left the loop: it comes to the same code from a caller that is not part of
 /// the first round. If there was no such round, the loop has ended at once, and the thread is in
@@ -159,7 +160,9 @@ void rl_try_loop(thread *t, bool is_in_loop) {
     }
     if (t != trial.of) return;
     rl_set_spinning(t, false);
-    if (!trial.is_over && is_of_trial(t) && ++trial.rounds > MOST_ROUNDS) end(false);
+    if (trial.is_over || !is_of_trial(t)) return;
+    trial.is_back |= trial.rounds > 0 && t->repeats;
+    if (++trial.rounds > MOST_ROUNDS) end(false);
 }
 
 bool rl_try_prescribed_loop(thread *t) {

@@ -67,12 +67,12 @@ static void note_change_for_yields(thread *t, const visit *changed) {
     }
 }
 
-/// Whether the task is on an actor to which it has come since this visit. There it would block the
-/// tasks that it waits for.
-static bool has_come_to_actor(const thread *t, size_t at) {
+/// Whether the task is on an actor to which it has come in one of the visits from this one on. There
+/// it would block the tasks that it waits for.
+static bool has_come_to_actor(const thread *t, size_t first) {
     if (!t->is_task || !t->actor || t->kind == RL_YIELD) return false;
-    while (++at < t->visit_count)
-        if (t->visits[at].what == RL_ARRIVE) return true;
+    for (size_t k = first; k < t->visit_count; k++)
+        if (t->visits[k].what == RL_ARRIVE) return true;
     return false;
 }
 
@@ -169,14 +169,17 @@ static bool look_for_spinning(thread *t, uintptr_t stack, const uint64_t *regist
     // In a critical section that it entered in this iteration, and in line for a queue, the thread
     // would block the threads it waits for.
     const uint32_t least_held = is_longer ? now.earlier.least_held : now.least_held;
-    const bool may_stop = t->locks_held <= least_held && !t->comes_for && !has_come_to_actor(t, at);
+    const size_t first = is_longer ? beginning_of_round(t, at, &now.earlier) : at;
+    const bool may_stop =
+        t->locks_held <= least_held && !t->comes_for && !has_come_to_actor(t, is_longer ? first : at + 1);
     rl_set_spinning(t, may_stop && seen != SOMETHING);
     t->is_vain = t->spinning && seen == LOCKS_ONLY;
     const uint32_t old_reads = is_longer ? now.earlier.old_reads : now.old_reads;
     if (t->repeats && old_reads != t->old_reads) is_redundant(t);
     now.old_reads = t->old_reads;
     now.least_held = t->locks_held;
-    t->round = t->visit_count - (is_longer ? beginning_of_round(t, at, &now.earlier) : at);
+    t->round = t->visit_count - first;
+    t->round_began = is_longer ? now.earlier.accesses : now.accesses;
     now.recent = now.block_count;
     now.block_count = t->block_count;
     now.is_changed = now.is_changed_for_good = false;

@@ -1,4 +1,7 @@
 // The state of a thread at the points that it visits: whether it has been there in the same state.
+// It includes the registers that a called function preserves. No function between the code under
+// test and `rl_look_for_spinning` uses these (.ci/engine checks that), so what they hold belongs to
+// that code.
 
 #pragma once
 
@@ -8,7 +11,7 @@
 typedef struct {
     uint64_t fingerprint;
     size_t block_count;
-    uint64_t accesses;    // how many the thread had made
+    uint32_t accesses;    // how many the thread had made
     uint32_t old_reads;   // how many old values it had read
     uint32_t least_held;  // the fewest locks that it has held since then
     uint32_t visits;      // to the same point since then
@@ -31,7 +34,7 @@ typedef struct visit {
     size_t block_count;        // how many blocks it had allocated …
     size_t recent;             // … and how many at its previous visit
     size_t recent_of_copy;     // what `recent` was when the copy was made
-    uint64_t accesses;         // how many the thread had made
+    uint32_t accesses;         // how many the thread had made
     earlier_state earlier;
 } visit;
 

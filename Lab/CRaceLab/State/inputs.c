@@ -58,7 +58,7 @@ uint64_t rl_read_clock(void) {
 }
 
 bool rl_waits_for_time(const thread *t) {
-    const bool reads = t->clock_reads > 0 && t->clock_read_at + t->round + 1 >= t->accesses;
+    const bool reads = t->clock_reads > 0 && t->clock_read_at >= t->round_began;
     return t->started && !t->finished && !t->is_away && t->spinning && reads &&
            lab.run.jumps < MOST_JUMPS;
 }

@@ -254,7 +254,8 @@ struct thread {
     bool has_read;                  // … and whether it has read it since
     bool has_looked;                // it has run its loop once more, see decide.c
     bool is_vain;                   // it spins although other threads take and release locks
-    size_t round;                   // how many of the last visits belong to the spinning loop
+    size_t round;                   // how many of the last visits belong to the spinning loop …
+    uint32_t round_began;           // … and how many accesses it had made when that began
     uint32_t latest_private_write;  // its clock; see unannounced.c
     block_of_memory *blocks;
     size_t block_count, block_capacity;

@@ -212,11 +212,74 @@ struct SpinningTests {
                 }, { values[1].value = 1 }
             )
         },
+        Wait(testDescription: "looks at two places of the code") {
+            let (first, second) = (AtomicValue(), AtomicValue())
+            return (
+                {
+                    while true {
+                        for _ in 0..<2 where first.value != 0 { return }
+                        for _ in 0..<2 where second.value != 0 { return }
+                    }
+                }, { second.value = 1 }
+            )
+        },
         Wait(testDescription: "three looks under a lock, and then a sleep", takesLock: true) {
             let shown = LockedValue()
             return (wait({ usleep(10) }, after: 3) { shown.value != 0 }, { shown.value = 1 })
         },
     ]
+
+    @Test("what changes meanwhile is seen, wherever in the round the loop is", arguments: [true, false])
+    func changesMeanwhile(isLeftAgain: Bool) {
+        let options = Exploration.Options.with { $0.failingKinds = [.deadlock] }
+        let exploration = explore(options: options) { scenario in
+            let (first, second) = (AtomicValue(), AtomicValue())
+            scenario.thread("waits") {
+                while true {
+                    for _ in 0..<3 where first.value != 0 { return }
+                    if second.value == 1 { return }
+                }
+            }
+            scenario.thread("changes") {
+                second.value = 2
+                first.value = 0
+                second.value = 1
+                first.value = 0
+                if isLeftAgain { second.value = 3 }
+            }
+        }
+        #expect(exploration.coverage == .all, "\(exploration.text())")
+        // The last change comes before the thread looks at it, or after.
+        let failing = isLeftAgain ? exploration.explored / 2 : 0
+        #expect(exploration.failing == failing, "\(exploration.text())")
+    }
+
+    @Test("a loop that looks several times, and then at the clock, sees its deadline", arguments: 1...9)
+    func looksBeforeClock(looks: Int) {
+        let survives = [
+            explore { scenario in
+                let (shown, end) = (AtomicValue(), DispatchTime.now() + 1)
+                scenario.thread("waits") {
+                    while DispatchTime.now() < end {
+                        for _ in 0..<looks where shown.value != 0 { return }
+                    }
+                }
+                scenario.thread("shows nothing") { shown.value = 0 }
+            },
+            explore { scenario in
+                let (first, second, end) = (AtomicValue(), AtomicValue(), DispatchTime.now() + 1)
+                scenario.thread("waits") {
+                    while true {
+                        if DispatchTime.now() >= end { return }
+                        for _ in 0..<looks where second.value != 0 { return }
+                        if first.value != 0 { return }
+                    }
+                }
+                scenario.thread("shows nothing") { first.value = 0 }
+            },
+        ].map(\.survives)
+        #expect(survives == [true, true])
+    }
 
     private static func wait(
         _ rest: @escaping () -> Void, after looks: Int, until isOver: @escaping () -> Bool
