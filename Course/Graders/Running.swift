@@ -151,16 +151,29 @@ extension Requirement {
 
     // MARK: Several threads
 
-    func explored(
-        _ options: inout Exploration.Options, isolated: Bool,
-        _ describe: @escaping (Scenario) -> Void
-    ) -> Verdict {
-        if isolated { options.isolation = .childProcess() }
+    /// Explores a scenario. An answer that waits with a time limit again and again may do that for ever
+    /// if the limits are over at any time; then they are over only when no other thread can go on.
+    func exploration(
+        _ options: inout Exploration.Options, _ describe: @escaping (Scenario) -> Void
+    ) -> Exploration {
         let describe = { (scenario: Scenario) in
             Patience.renew()
             describe(scenario)
         }
         let exploration = explore(options: options, describe)
+        guard options.timeOutsFireAtAnyTime, case .tooLong = exploration.inconclusive else {
+            return exploration
+        }
+        options.timeOutsFireAtAnyTime = false
+        return explore(options: options, describe)
+    }
+
+    func explored(
+        _ options: inout Exploration.Options, isolated: Bool,
+        _ describe: @escaping (Scenario) -> Void
+    ) -> Verdict {
+        if isolated { options.isolation = .childProcess() }
+        let exploration = exploration(&options, describe)
         if let inconclusive = exploration.inconclusive { return .fails(Failure(inconclusive)) }
         guard let finding = exploration.findings.first else {
             guard let missing = exploration.unreached.first else {

@@ -103,7 +103,10 @@ extension Requirement {
                 if case .fails = again { return again }
                 return .fails(hasOneThread ? failure.afterOthersOnly : .doesNotRecur(in: number))
             }
-            if exploration.coverage != .all { isComplete = false }
+            if exploration.coverage != .all {
+                isComplete = false
+                options.timeOutsFireAtAnyTime = false
+            }
         }
         return .holds(
             explored: explored, of: isComplete ? .all : .first(explored), programs: programs.count)

@@ -170,8 +170,8 @@ static bool look_for_spinning(thread *t, uintptr_t stack, const uint64_t *regist
     // would block the threads it waits for.
     const uint32_t least_held = is_longer ? now.earlier.least_held : now.least_held;
     const size_t first = is_longer ? beginning_of_round(t, at, &now.earlier) : at;
-    const bool may_stop =
-        t->locks_held <= least_held && !t->comes_for && !has_come_to_actor(t, is_longer ? first : at + 1);
+    const bool may_stop = t->locks_held <= least_held && !t->comes_for &&
+                          !has_come_to_actor(t, is_longer ? first : at + 1);
     rl_set_spinning(t, may_stop && seen != SOMETHING);
     t->is_vain = t->spinning && seen == LOCKS_ONLY;
     const uint32_t old_reads = is_longer ? now.earlier.old_reads : now.old_reads;

@@ -229,7 +229,7 @@ struct SpinningTests {
         },
     ]
 
-    @Test("what changes meanwhile is seen, wherever in the round the loop is", arguments: [true, false])
+    @Test("what changes meanwhile is seen, wherever the loop is", arguments: [true, false])
     func changesMeanwhile(isLeftAgain: Bool) {
         let options = Exploration.Options.with { $0.failingKinds = [.deadlock] }
         let exploration = explore(options: options) { scenario in
@@ -254,7 +254,7 @@ struct SpinningTests {
         #expect(exploration.failing == failing, "\(exploration.text())")
     }
 
-    @Test("a loop that looks several times, and then at the clock, sees its deadline", arguments: 1...9)
+    @Test("a loop that looks several times between clocks sees its deadline", arguments: 1...9)
     func looksBeforeClock(looks: Int) {
         let survives = [
             explore { scenario in
