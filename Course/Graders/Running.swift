@@ -151,7 +151,7 @@ extension Requirement {
 
     // MARK: Several threads
 
-    /// Explores a scenario. An answer that waits with a time limit again and again may do that for ever
+    /// Explores a scenario. An answer that waits with a time limit again and again may never end
     /// if the limits are over at any time; then they are over only when no other thread can go on.
     func exploration(
         _ options: inout Exploration.Options, _ describe: @escaping (Scenario) -> Void

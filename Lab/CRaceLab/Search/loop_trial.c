@@ -161,7 +161,8 @@ void rl_try_loop(thread *t, bool is_in_loop) {
     if (t != trial.of) return;
     rl_set_spinning(t, false);
     if (trial.is_over || !is_of_trial(t)) return;
-    trial.is_back |= trial.rounds > 0 && t->repeats;
+    // Not every state of a task is compared.
+    trial.is_back |= trial.rounds > 0 && (t->repeats || t->is_task);
     if (++trial.rounds > MOST_ROUNDS) end(false);
 }
 
