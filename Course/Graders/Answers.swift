@@ -59,7 +59,7 @@ public protocol Canceller {
 
 /// The token.
 public protocol Cancellable {
-    var isCancelled: Bool { get }
+    var gradedIsCancelled: Bool { get }
     /// Returns a function that withdraws the observer.
     func gradedOnCancel(_ observer: @escaping @Sendable () -> Void) -> () -> Void
 }

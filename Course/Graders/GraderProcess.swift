@@ -86,13 +86,22 @@ public struct GraderProcess {
         _ text: (Requirement, Exploration.Options, @escaping (Scenario) -> Void) throws -> String
     ) {
         use(id, limits) { requirement, answer in
-            guard let (options, scenario) = requirement.scenario(of: requirement.body(answer))
+            guard let (usual, scenario) = requirement.scenario(of: requirement.body(answer))
             else { return }
-            let text = try text(requirement, options) {
-                Patience.renew()
-                scenario($0)
+            var options = usual
+            func written() throws -> String {
+                try text(requirement, options) {
+                    Patience.renew()
+                    scenario($0)
+                }
             }
-            write(.written(text))
+            do {
+                write(.written(try written()))
+            } catch {
+                // As in `Requirement.exploration`.
+                options.timeOutsFireAtAnyTime = false
+                write(.written(try written()))
+            }
         }
     }
 

@@ -160,10 +160,12 @@ extension Requirement {
             Patience.renew()
             describe(scenario)
         }
-        let exploration = explore(options: options, describe)
-        guard options.timeOutsFireAtAnyTime, case .tooLong = exploration.inconclusive else {
-            return exploration
-        }
+        var short = options
+        if options.timeOutsFireAtAnyTime { short.maximumSteps = 300 }
+        let exploration = explore(options: short, describe)
+        guard options.timeOutsFireAtAnyTime, exploration.findings.isEmpty,
+            case .tooLong = exploration.inconclusive
+        else { return exploration }
         options.timeOutsFireAtAnyTime = false
         return explore(options: options, describe)
     }
@@ -174,7 +176,11 @@ extension Requirement {
     ) -> Verdict {
         if isolated { options.isolation = .childProcess() }
         let exploration = exploration(&options, describe)
-        if let inconclusive = exploration.inconclusive { return .fails(Failure(inconclusive)) }
+        if let inconclusive = exploration.inconclusive {
+            guard case .tooLong = inconclusive, !exploration.findings.isEmpty else {
+                return .fails(Failure(inconclusive))
+            }
+        }
         guard let finding = exploration.findings.first else {
             guard let missing = exploration.unreached.first else {
                 return .holds(explored: exploration.explored, of: exploration.coverage)

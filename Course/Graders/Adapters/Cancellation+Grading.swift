@@ -8,6 +8,7 @@ extension CancelSource: Graders.Canceller {
 }
 
 extension CancelToken: Graders.Cancellable {
+    public var gradedIsCancelled: Bool { self.isCancelled }
     public func gradedOnCancel(_ observer: @escaping @Sendable () -> Void) -> () -> Void {
         let registration: Registration = self.onCancel(observer)
         return { registration.withdraw() }

@@ -120,7 +120,7 @@ private enum CancellationRequirements {
         let withdraw = token.gradedOnCancel {}
         _ = token.gradedOnCancel {}
         withdraw()
-        _ = token.isCancelled
+        _ = token.gradedIsCancelled
         source.gradedCancel()
         _ = token.gradedOnCancel {}
         return source as AnyObject

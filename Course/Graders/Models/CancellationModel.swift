@@ -145,7 +145,7 @@ final class CancellationSubject: Subject, @unchecked Sendable {
 
         deinit {
             log.append(1, "what an observer has captured is freed")
-            _ = subject?.token?.isCancelled
+            _ = subject?.token?.gradedIsCancelled
             subject?.token?.gradedOnCancel {}()
         }
     }
@@ -158,7 +158,7 @@ final class CancellationSubject: Subject, @unchecked Sendable {
             withdrawals.access { $0[number] }?()
         case .cancel: source?.gradedCancel()
         case .read(let number):
-            guard let isCancelled = token?.isCancelled else { return }
+            guard let isCancelled = token?.gradedIsCancelled else { return }
             logs[number].append(isCancelled ? 1 : 0, "reads \(isCancelled)")
         case .releaseSource: source = nil
         case .release: (token, source) = (nil, nil)
@@ -206,7 +206,7 @@ final class CancellationSubject: Subject, @unchecked Sendable {
     }
 
     var states: [(title: String, value: () -> String)] {
-        [("token", { self.token?.isCancelled == true ? "cancelled" : "-" })]
+        [("token", { self.token?.gradedIsCancelled == true ? "cancelled" : "-" })]
     }
 
     func letGo() -> Fault? {

@@ -9,7 +9,8 @@ struct Programs {
     /// One program, with a check of what was seen.
     var describe: (Int, Scenario) -> Void
     /// Runs one program without the lab, for programs whose interleaving does not matter. There are
-    /// many of them, and one that fails, or does not end, is explored alone.
+    /// many of them, and one that fails, or does not end, is explored alone; so are those of an answer that only
+    /// waits, if some are watched.
     var runAlone: ((Int) -> Fault?)?
     /// How many of the programs that can run without the lab run in it nevertheless, because it
     /// finds deadlocks and calls under a lock. They are the smallest.
@@ -89,24 +90,33 @@ extension Requirement {
         let hasOneThread = programs.runAlone != nil
         var explored = 0
         var isComplete = true
+        // How many programs may leave too much to explore if waits end at any time.
+        var endless = 8
         for number in numbers {
             Patience.begin(program: number)
             options.maximumInterleavings = Programs.share(
                 of: programs.interleavings - explored, among: programs.count - number)
-            let exploration = exploration(&options) { programs.add(number, to: $0) }
+            let describe = { programs.add(number, to: $0) }
+            options.timeOutsFireAtAnyTime = endless > 0
+            var exploration = exploration(&options, describe)
+            if options.timeOutsFireAtAnyTime, exploration.failing == 0, exploration.coverage != .all
+            {
+                options.timeOutsFireAtAnyTime = false
+                exploration = self.exploration(&options, describe)
+            }
+            if !options.timeOutsFireAtAnyTime { endless -= 1 }
             explored += exploration.explored
             if var failure = Failure(exploration, hasOneThread: hasOneThread) {
                 failure.program = number
                 if isOptimized { return .fails(failure) }
                 // Explored again for a table, and up to the last interleaving.
-                let again = verdict(of: number, programs, isolated: false)
+                let again = verdict(
+                    of: number, programs, isolated: false,
+                    timeOutsFireAtAnyTime: options.timeOutsFireAtAnyTime)
                 if case .fails = again { return again }
                 return .fails(hasOneThread ? failure.afterOthersOnly : .doesNotRecur(in: number))
             }
-            if exploration.coverage != .all {
-                isComplete = false
-                options.timeOutsFireAtAnyTime = false
-            }
+            if exploration.coverage != .all { isComplete = false }
         }
         return .holds(
             explored: explored, of: isComplete ? .all : .first(explored), programs: programs.count)
@@ -117,7 +127,7 @@ extension Requirement {
     private static let patience = DispatchTimeInterval.seconds(2)
 
     /// Runs the programs one after another, on a thread of their own. If an answer only waits all the
-    /// time, the others are explored: in the lab, waits take no time.
+    /// time, those that are left are explored: in the lab, waits take no time.
     private func verdictInARow(
         _ programs: Programs, _ run: @escaping (Int) -> Fault?, isOptimized: Bool
     ) -> Verdict {
@@ -146,11 +156,12 @@ extension Requirement {
         thread.start()
         var last = -1
         var suspicious: Set<Int> = []
-        var worked = clock()
+        var (worked, idle) = (clock(), 0)
         isWaitedFor.signal()
         while ended.wait(timeout: .now() + Requirement.patience) == .timedOut {
-            if clock() - worked < CLOCKS_PER_SEC / 50 { waits.withLock { $0 = true } }
+            idle = clock() - worked < CLOCKS_PER_SEC / 50 ? idle + 1 : 0
             worked = clock()
+            if idle == 2, !isOptimized, programs.watched > 0 { waits.withLock { $0 = true } }
             let number = current.withLock { $0 }
             defer { last = number }
             guard number == last, suspicious.insert(number).inserted else { continue }
@@ -171,8 +182,11 @@ extension Requirement {
         }
     }
 
-    private func verdict(of program: Int, _ programs: Programs, isolated: Bool) -> Verdict {
+    private func verdict(
+        of program: Int, _ programs: Programs, isolated: Bool, timeOutsFireAtAnyTime: Bool = true
+    ) -> Verdict {
         var options = Requirement.optionsOfPrograms
+        options.timeOutsFireAtAnyTime = timeOutsFireAtAnyTime
         let verdict = explored(&options, isolated: isolated) { programs.add(program, to: $0) }
         guard case .fails(var failure) = verdict else { return verdict }
         failure.program = program

@@ -252,6 +252,7 @@ extension Programs {
 extension SmallProgram {
     /// Runs a program with very many operations. What is seen is compared in the end only.
     func runUnwatched<User: Subject>(_ user: User) throws where User.Model == Model {
+        Patience.renew()
         for operation in threads[0] { user.perform(operation) }
         if let fault = fault(user.seen, allowed: ends) { throw fault }
     }

@@ -50,7 +50,16 @@ public final class AWPromise<Value> {
         }
     }
 
-    // Then.part
+    @discardableResult
+    public func then<Next>(
+        _ function: @escaping (Value) throws -> Next
+    ) -> AWPromise<Next> {
+        let next = AWPromise<Next>()
+        observe { outcome in
+            next.settle(Result { try function(outcome.get()) })
+        }
+        return next
+    }
 
     @discardableResult
     public func then<Next>(
@@ -58,6 +67,12 @@ public final class AWPromise<Value> {
     ) -> AWPromise<Next> {
         // No code settles it yet.
         AWPromise<Next>()
+    }
+
+    public func error(_ function: @escaping (any Error) -> Void) {
+        observe { outcome in
+            if case .failure(let error) = outcome { function(error) }
+        }
     }
 }
 

@@ -19,8 +19,8 @@
 #include "CRaceLab.h"
 
 // Release builds contain no hooks: there the compiler omits the calls that the hooks intercept. In
-// builds with ThreadSanitizer, its runtime defines the same functions. What only looks something up
-// or keeps track of it is compiled in each build.
+// builds with ThreadSanitizer, its runtime defines the same functions. So only the primitives, whose
+// entry points replace functions, are left out there.
 #if __has_feature(thread_sanitizer)
 #define RL_UNDER_THREAD_SANITIZER 1
 #endif

@@ -104,7 +104,7 @@ void rl_record_crashes(void) {
     for (size_t i = 0; i < RL_CRASH_COUNT; i++) sigaction(rl_crashes[i], &action, NULL);
 }
 
-// MARK: - Stack overflows, also in a build without hooks
+// MARK: - Stack overflows
 
 static int overflow_status;
 static const char *overflow_message;

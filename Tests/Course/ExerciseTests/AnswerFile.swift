@@ -10,7 +10,7 @@ struct AnswerFile: Sendable, CustomTestStringConvertible {
     let path: String
     let source: String
 
-    /// The answers that must be accepted: those of the package, and some with unusual names.
+    /// The answers that must be accepted: those of the package, and odd ones.
     static let right = all(in: answers) + all(in: tests.appending(path: "RightAnswers"))
 
     /// The answers that must be rejected, for the reason in their first line.

@@ -316,7 +316,7 @@ struct IsolationTests {
         let exploration = explore(
             options: Self.isolated,
             Self.whenEmptied {
-                system("cat <&\(reading) >/dev/null &")
+                system("cat </dev/fd/\(reading) >/dev/null &")
                 exit(3)
             })
         let crash = try #require(exploration.findings.first, "\(exploration.text())")
