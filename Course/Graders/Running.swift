@@ -151,8 +151,9 @@ extension Requirement {
 
     // MARK: Several threads
 
-    /// Explores a scenario. An answer that waits with a time limit again and again may never end
-    /// if the limits are over at any time; then they are over only when no other thread can go on.
+    /// Explores a scenario. Where an answer waits with a time limit again and again, limits that may
+    /// be over at any time leave too much to explore. Then they are over only when no other thread
+    /// can go on.
     func exploration(
         _ options: inout Exploration.Options, _ describe: @escaping (Scenario) -> Void
     ) -> Exploration {
@@ -160,12 +161,11 @@ extension Requirement {
             Patience.renew()
             describe(scenario)
         }
+        guard options.timeOutsFireAtAnyTime else { return explore(options: options, describe) }
         var short = options
-        if options.timeOutsFireAtAnyTime { short.maximumSteps = 300 }
+        short.maximumSteps = 300
         let exploration = explore(options: short, describe)
-        guard options.timeOutsFireAtAnyTime, exploration.findings.isEmpty,
-            case .tooLong = exploration.inconclusive
-        else { return exploration }
+        guard exploration.findings.isEmpty, exploration.leavesMore else { return exploration }
         options.timeOutsFireAtAnyTime = false
         return explore(options: options, describe)
     }
@@ -198,6 +198,17 @@ extension Requirement {
                 reason: finding.word, detail: finding.sentence + (call ?? ""),
                 failing: finding.count, explored: exploration.explored, table: trace?.shortReport,
                 schedule: trace?.scheduleText))
+    }
+}
+
+extension Exploration {
+    /// Whether it ended because a run was too long, or because there were too many.
+    fileprivate var leavesMore: Bool {
+        switch inconclusive {
+        case nil: coverage != .all
+        case .tooLong: true
+        default: false
+        }
     }
 }
 

@@ -9,8 +9,8 @@ struct Programs {
     /// One program, with a check of what was seen.
     var describe: (Int, Scenario) -> Void
     /// Runs one program without the lab, for programs whose interleaving does not matter. There are
-    /// many of them, and one that fails, or does not end, is explored alone; so are those of an answer that only
-    /// waits, if some are watched.
+    /// many of them, and one that fails, or does not end, is explored alone; so are those of an
+    /// answer that only waits, if some are watched.
     var runAlone: ((Int) -> Fault?)?
     /// How many of the programs that can run without the lab run in it nevertheless, because it
     /// finds deadlocks and calls under a lock. They are the smallest.
@@ -98,12 +98,7 @@ extension Requirement {
                 of: programs.interleavings - explored, among: programs.count - number)
             let describe = { programs.add(number, to: $0) }
             options.timeOutsFireAtAnyTime = endless > 0
-            var exploration = exploration(&options, describe)
-            if options.timeOutsFireAtAnyTime, exploration.failing == 0, exploration.coverage != .all
-            {
-                options.timeOutsFireAtAnyTime = false
-                exploration = self.exploration(&options, describe)
-            }
+            let exploration = exploration(&options, describe)
             if !options.timeOutsFireAtAnyTime { endless -= 1 }
             explored += exploration.explored
             if var failure = Failure(exploration, hasOneThread: hasOneThread) {
@@ -122,57 +117,25 @@ extension Requirement {
             explored: explored, of: isComplete ? .all : .first(explored), programs: programs.count)
     }
 
-    /// How long a program may run before it is explored, to see whether it will end. A program that
-    /// is only slow passes.
-    private static let patience = DispatchTimeInterval.seconds(2)
-
-    /// Runs the programs one after another, on a thread of their own. If an answer only waits all the
-    /// time, those that are left are explored: in the lab, waits take no time.
+    /// Runs the programs one after another, and explores each that does not end soon. If an answer
+    /// only waits all the time, those that are left are explored: in the lab, waits take no time.
     private func verdictInARow(
         _ programs: Programs, _ run: @escaping (Int) -> Fault?, isOptimized: Bool
     ) -> Verdict {
-        let current = Mutex(programs.watched)
-        let waits = Mutex(false)
-        let found = Mutex<Fault?>(nil)
-        let ended = DispatchSemaphore(value: 0)
-        nonisolated(unsafe) let run = run
-        let count = programs.count
-        // It begins when this thread waits. Otherwise both would allocate memory at the same time.
-        let isWaitedFor = DispatchSemaphore(value: 0)
-        let thread = Thread {
-            isWaitedFor.wait()
-            while let number = current.withLock({ $0 < count ? $0 : nil }) {
-                Patience.begin(program: number)
-                if let fault = run(number) {
-                    found.withLock { $0 = fault }
-                    break
-                }
-                current.withLock { $0 += 1 }
-                if waits.withLock({ $0 }) { break }
-            }
-            ended.signal()
-        }
-        thread.stackSize = 8 << 20
-        thread.start()
-        var last = -1
-        var suspicious: Set<Int> = []
-        var (worked, idle) = (clock(), 0)
-        isWaitedFor.signal()
-        while ended.wait(timeout: .now() + Requirement.patience) == .timedOut {
-            idle = clock() - worked < CLOCKS_PER_SEC / 50 ? idle + 1 : 0
-            worked = clock()
-            if idle == 2, !isOptimized, programs.watched > 0 { waits.withLock { $0 = true } }
-            let number = current.withLock { $0 }
-            defer { last = number }
-            guard number == last, suspicious.insert(number).inserted else { continue }
-            let alone = verdict(of: number, programs, isolated: false)
+        let row = ProgramsInARow(programs.watched..<programs.count, run)
+        let mayBeExplored = !isOptimized && programs.watched > 0
+        while let look = row.nextLook() {
+            if look.onlyWaits, mayBeExplored { row.stop() }
+            guard let slow = look.slow else { continue }
+            let alone = verdict(of: slow, programs, isolated: false)
             if case .fails = alone { return alone }
         }
-        let number = current.withLock { $0 }
-        guard let fault = found.withLock({ $0 }) else {
-            let rest = verdictOfEach(number..<count, programs, isOptimized: isOptimized)
+        let (number, found) = (row.number, row.fault)
+        guard let fault = found else {
+            let rest = verdictOfEach(
+                number..<programs.count, programs, isOptimized: isOptimized)
             if case .fails = rest { return rest }
-            return .holds(explored: nil, of: .all, programs: count)
+            return .holds(explored: nil, of: .all, programs: programs.count)
         }
         let failure = Failure(reason: fault.reason, detail: fault.detail, program: number)
         if isOptimized { return .fails(failure) }

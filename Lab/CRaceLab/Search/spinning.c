@@ -76,6 +76,10 @@ static bool has_come_to_actor(const thread *t, size_t first) {
     return false;
 }
 
+static moment moment_now(const thread *t) {
+    return (moment){t->accesses, t->old_reads, .least_held = t->locks_held};
+}
+
 /// In a round, a thread may come several times to one point, in other states: it looks a few times,
 /// and yields then. So the state is also compared with an earlier one, which becomes younger less
 /// and less often (Brent, "An improved Monte Carlo factorization algorithm", BIT 20, 1980).
@@ -86,19 +90,17 @@ static bool is_as_earlier(const thread *t, visit *v, change seen) {
     if (seen == SOMETHING) return false;
     if (e->most && e->fingerprint == v->fingerprint) return true;
     if (e->most && ++e->visits < e->most) return false;
-    *e = (earlier_state){.fingerprint = v->fingerprint,
+    *e = (earlier_state){.moment = moment_now(t),
+                         .fingerprint = v->fingerprint,
                          .block_count = t->block_count,
-                         .accesses = t->accesses,
-                         .old_reads = t->old_reads,
-                         .least_held = t->locks_held,
                          .changes = t->changes,
                          .most = e->most ? 2 * e->most : 1};
     return false;
 }
 
-/// The index of the first visit of the round that began with this state.
-static size_t beginning_of_round(const thread *t, size_t at, const earlier_state *e) {
-    while (at > 0 && t->visits[at - 1].accesses > e->accesses) at--;
+/// The index of the first visit of a round that ends at that visit.
+static size_t beginning_of_round(const thread *t, size_t at, const moment *began) {
+    while (at > 0 && t->visits[at - 1].moment.accesses > began->accesses) at--;
     return at;
 }
 
@@ -111,9 +113,7 @@ static void note_first_visit(thread *t, uint8_t what, uint64_t callers, const st
                  .callers = callers,
                  .recent = t->block_count,
                  .block_count = t->block_count,
-                 .least_held = t->locks_held,
-                 .old_reads = t->old_reads,
-                 .accesses = t->accesses};
+                 .moment = moment_now(t)};
     rl_keep_state(v, s);
 }
 
@@ -155,11 +155,12 @@ static bool look_for_spinning(thread *t, uintptr_t stack, const uint64_t *regist
     change seen = change_since(t, at);
     // If something has changed for good, only a thread that reads old values, or that others may
     // cause to fail, asks for more.
-    const bool is_compared =
-        seen != SOMETHING || t->chooses_value || now.old_reads != t->old_reads || is_attempt(t);
+    const bool is_compared = seen != SOMETHING || t->chooses_value ||
+                             now.moment.old_reads != t->old_reads || is_attempt(t);
     const bool is_same = is_compared && rl_is_as_before(&now, &s);
     if (!is_compared) rl_keep_state(&now, &s);
     const bool is_longer = !is_same && is_as_earlier(t, &now, seen);
+    const moment began = is_longer ? now.earlier.moment : now.moment;
     // The same code may be called at two places of a round.
     if (is_compared && !is_same && !now.callers) now.callers = rl_callers_of(t);
     t->repeats = is_same || is_longer;
@@ -168,22 +169,18 @@ static bool look_for_spinning(thread *t, uintptr_t stack, const uint64_t *regist
     if (t->is_task && t->kind != RL_YIELD) note_change_for_yields(t, &now);
     // In a critical section that it entered in this iteration, and in line for a queue, the thread
     // would block the threads it waits for.
-    const uint32_t least_held = is_longer ? now.earlier.least_held : now.least_held;
-    const size_t first = is_longer ? beginning_of_round(t, at, &now.earlier) : at;
-    const bool may_stop = t->locks_held <= least_held && !t->comes_for &&
+    const size_t first = beginning_of_round(t, at, &began);
+    const bool may_stop = t->locks_held <= began.least_held && !t->comes_for &&
                           !has_come_to_actor(t, is_longer ? first : at + 1);
     rl_set_spinning(t, may_stop && seen != SOMETHING);
     t->is_vain = t->spinning && seen == LOCKS_ONLY;
-    const uint32_t old_reads = is_longer ? now.earlier.old_reads : now.old_reads;
-    if (t->repeats && old_reads != t->old_reads) is_redundant(t);
-    now.old_reads = t->old_reads;
-    now.least_held = t->locks_held;
+    if (t->repeats && began.old_reads != t->old_reads) is_redundant(t);
     t->round = t->visit_count - first;
-    t->round_began = is_longer ? now.earlier.accesses : now.accesses;
+    t->round_began = began.accesses;
+    now.moment = moment_now(t);
     now.recent = now.block_count;
     now.block_count = t->block_count;
     now.is_changed = now.is_changed_for_good = false;
-    now.accesses = t->accesses;
     memmove(&t->visits[at], &t->visits[at + 1], (t->visit_count - at - 1) * sizeof now);
     t->visits[t->visit_count - 1] = now;
     return true;
@@ -225,11 +222,14 @@ bool rl_is_busy(const thread *t) { return has_in_round(t, does_more_than_look); 
 
 bool rl_spins_on_global(const thread *t) { return has_in_round(t, reads_global); }
 
+static void holds_fewer_since(moment *m, const thread *t) {
+    if (m->least_held > t->locks_held) m->least_held = t->locks_held;
+}
+
 void rl_holds_fewer(thread *t) {
     for (size_t k = 0; k < t->visit_count; k++) {
-        visit *v = &t->visits[k];
-        if (v->least_held > t->locks_held) v->least_held = t->locks_held;
-        if (v->earlier.least_held > t->locks_held) v->earlier.least_held = t->locks_held;
+        holds_fewer_since(&t->visits[k].moment, t);
+        holds_fewer_since(&t->visits[k].earlier.moment, t);
     }
 }
 

@@ -7,15 +7,20 @@
 
 #include "State/state.h"
 
-/// A state of a thread at a point to which it may come several times in each round of a loop.
+/// A moment at which a thread was at a point.
 typedef struct {
-    uint64_t fingerprint;
-    size_t block_count;
     uint32_t accesses;    // how many the thread had made
     uint32_t old_reads;   // how many old values it had read
     uint32_t least_held;  // the fewest locks that it has held since then
-    uint32_t visits;      // to the same point since then
-    uint32_t most;        // after so many, a newer state takes its place; 0: there is no state
+} moment;
+
+/// A state of a thread at a point to which it may come several times in each round of a loop.
+typedef struct {
+    moment moment;
+    uint64_t fingerprint;
+    size_t block_count;
+    uint32_t visits;  // to the same point since then
+    uint32_t most;    // after so many, a newer state takes its place; 0: there is no state
     changes_seen changes;
 } earlier_state;
 
@@ -26,15 +31,13 @@ typedef struct visit {
     uint64_t callers;          // see rl_callers_of; 0: any
     bool is_changed;           // another thread has changed the value since then …
     bool is_changed_for_good;  // … and not only by taking or releasing a lock
-    uint32_t least_held;       // the fewest locks that the thread has held since then
-    uint64_t fingerprint;      // of the thread's state, unless there is a copy of it
-    uint32_t old_reads;        // how many old values it had read
-    const uint64_t *copy;      // see thread_state.c; NULL: none
-    size_t stack_count;        // how many words of the stack are in the copy
-    size_t block_count;        // how many blocks it had allocated …
-    size_t recent;             // … and how many at its previous visit
-    size_t recent_of_copy;     // what `recent` was when the copy was made
-    uint32_t accesses;         // how many the thread had made
+    moment moment;
+    uint64_t fingerprint;   // of the thread's state, unless there is a copy of it
+    const uint64_t *copy;   // see thread_state.c; NULL: none
+    size_t stack_count;     // how many words of the stack are in the copy
+    size_t block_count;     // how many blocks it had allocated …
+    size_t recent;          // … and how many at its previous visit
+    size_t recent_of_copy;  // what `recent` was when the copy was made
     earlier_state earlier;
 } visit;
 
