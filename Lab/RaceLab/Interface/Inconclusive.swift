@@ -57,8 +57,8 @@ extension Exploration {
                     + "or counts its rounds, or allow more with maximumSteps"
             case .blocked(let thread, let place):
                 return "the thread '\(thread)' blocks \(place), in something that the lab does not "
-                    + "control: use something there that the lab sees (see Scenario; a Mutex only in a "
-                    + "target compiled with -sanitize=thread), or keep it out"
+                    + "control: use something there that the lab sees (see WhatTheLabSees.md; a Mutex "
+                    + "only in a target compiled with -sanitize=thread), or keep it out"
             case .runsOn(let thread, let place):
                 return
                     "the thread '\(thread)' runs for a long time \(place) without accessing "
@@ -69,7 +69,7 @@ extension Exploration {
                     + "\(RL_MAX_THREADS), each queue, task and delay of work included, even if it has "
                     + "ended"
             case .uncontrolled(let what, let place):
-                return "\(place) \(what): the lab does not control that (see Scenario)"
+                return "\(place) \(what): the lab does not control that (see WhatTheLabSees.md)"
             case .notObserved(let family, ""):
                 return
                     "this toolchain does \(family) in a way that the lab does not observe, and it "

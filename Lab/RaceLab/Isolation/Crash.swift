@@ -15,18 +15,30 @@ struct Crash {
         let name = Crash.name(of: signal)
         if isOverflow { return "\(who) overflows its stack\(place) (\(name))" }
         let what = message ?? (jump == 0 ? nil : "Arithmetic overflow")
-        return "\(who) crashes\(place)\(what.map { ": \($0)" } ?? "") (\(name))"
+        if let what { return "\(who) crashes\(place): \(what) (\(name))" }
+        return "\(who) crashes\(trap.map { " in \($0)" } ?? "")\(place) (\(name))"
     }
 
     /// Where a check for arithmetic overflow failed; 0 if the crash is something else.
     private var jump: UInt { UInt(rl_overflow_before_trap(address)) }
 
+    /// The frames before the crash belong to the signal handler; those after it are return
+    /// addresses. Adding 1 makes the address of the crash look like one of them.
+    private var addresses: [UInt] {
+        let statement = jump == 0 ? address : jump
+        return frames.drop { $0 != address }.map { $0 == address ? statement + 1 : $0 }
+    }
+
+    /// The function of a library in which there is a trap: its name says what is used wrongly.
+    private var trap: String? {
+        guard [SIGILL, SIGTRAP].contains(signal) else { return nil }
+        let inside = addresses.prefix { !rl_is_of_program($0) }
+        return inside.lazy.compactMap { rl_name_of_function($0).map(String.init(cString:)) }
+            .first { !$0.hasPrefix("_") }
+    }
+
     /// The innermost place in source that can be read.
     private var place: String {
-        // The frames before the crash belong to the signal handler; those after it are return
-        // addresses. Adding 1 makes the address of the crash look like one of them.
-        let statement = jump == 0 ? address : jump
-        let addresses = frames.drop { $0 != address }.map { $0 == address ? statement + 1 : $0 }
         // Looking up symbols of libraries takes seconds.
         let ours = addresses.lazy.filter { rl_is_of_program($0) }
         let site = ours.compactMap { Symbols.sites(of: [$0])[$0] }.first { $0.isOfProgram }

@@ -187,7 +187,7 @@ struct GraderTests {
         let grade = try grade(inserting: "\(queue).sync {}")
         let why = try #require(grade.obstacle, "\(grade.rejection)")
         #expect(why.contains(":") && why.contains("gives a queue another one as its target"))
-        #expect(!why.contains("Scenario"))
+        #expect(!why.contains("WhatTheLabSees"))
     }
 
     @Test("an answer that starts more tasks than the lab has room for is not graded")

@@ -172,6 +172,10 @@ struct IsolationTests {
         crash(
             "a bad access", "'first' crashes at IsolationTests.swift:",
             whenEmptied { UnsafeMutablePointer<Int>(bitPattern: 16)!.pointee = 1 }),
+        crash(
+            "a trap of a library",
+            "'first' crashes in dispatch_group_leave at IsolationTests.swift:",
+            whenEmptied { DispatchGroup().leave() }),
         crash("in a check", "a check crashes at") { scenario in
             let slot = Slot()
             scenario.thread("first") { slot.value = nil }
