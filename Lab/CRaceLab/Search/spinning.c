@@ -57,14 +57,13 @@ static change change_since(const thread *t, size_t at) {
     return seen;
 }
 
-/// A change of what a task reads again on the way to where it yields has to be noted there.
-static void note_change_for_yields(thread *t, const visit *changed) {
-    for (size_t k = 0; k < t->visit_count; k++) {
-        visit *v = &t->visits[k];
-        if (v->what != RL_YIELD) continue;
-        v->is_changed |= changed->is_changed;
-        v->is_changed_for_good |= changed->is_changed_for_good;
-    }
+/// The visit is no longer the last one to its point. What has changed since then has also changed
+/// since the visits before it.
+static void hand_change_back(thread *t, size_t at) {
+    const visit *later = &t->visits[at];
+    if (at == 0) return;
+    t->visits[at - 1].is_changed |= later->is_changed;
+    t->visits[at - 1].is_changed_for_good |= later->is_changed_for_good;
 }
 
 /// Whether the task is on an actor to which it has come in one of the visits from this one on. There
@@ -166,7 +165,6 @@ static bool look_for_spinning(thread *t, uintptr_t stack, const uint64_t *regist
     t->repeats = is_same || is_longer;
     if (is_longer) seen = now.earlier.changes.all != t->changes.all ? LOCKS_ONLY : NOTHING;
     if (!t->repeats) seen = SOMETHING;
-    if (t->is_task && t->kind != RL_YIELD) note_change_for_yields(t, &now);
     // In a critical section that it entered in this iteration, and in line for a queue, the thread
     // would block the threads it waits for.
     const size_t first = beginning_of_round(t, at, &began);
@@ -181,6 +179,7 @@ static bool look_for_spinning(thread *t, uintptr_t stack, const uint64_t *regist
     now.recent = now.block_count;
     now.block_count = t->block_count;
     now.is_changed = now.is_changed_for_good = false;
+    hand_change_back(t, at);
     memmove(&t->visits[at], &t->visits[at + 1], (t->visit_count - at - 1) * sizeof now);
     t->visits[t->visit_count - 1] = now;
     return true;
