@@ -172,6 +172,7 @@ void rl_is_on_stack_of(int owner, uintptr_t address) {
 /// The release of an object by a thread.
 typedef struct {
     int8_t thread;
+    bool knows_more;  // than the thread, see moment_while_freeing
     uint32_t moment;  // an index
     uint32_t before;  // the number of the release before it, by another thread; 0: none
 } release;
@@ -185,36 +186,59 @@ static struct {
 
 RL_OF_RUN(releases)
 
-/// The present moment of a thread. It stays the same until the thread makes its next step.
-static uint32_t moment_of(thread *t) {
-    if (t->moment > 0 && t->moment_after == t->accesses) return t->moment - 1;
+static uint32_t new_moment(thread *t) {
     MAKE_ROOM(releases.moments, releases.moment_count, releases.moment_capacity, 64);
     releases.moments[releases.moment_count++] = t->clock;
-    t->moment = (uint32_t)releases.moment_count;
-    t->moment_after = t->accesses;
     // What the thread accesses from now on comes after the release.
     rl_advance(t);
+    return (uint32_t)releases.moment_count - 1;
+}
+
+static void join_releases(vector_clock *clock, const void *object) {
+    for (uint32_t at = rl_object_at(object)->last_release; at > 0; at = releases.all[at - 1].before)
+        rl_join_clock(clock, &releases.moments[releases.all[at - 1].moment]);
+}
+
+/// The present moment of a thread. It stays the same until the thread makes its next step.
+static uint32_t moment_of(thread *t) {
+    if (t->moment == 0 || t->moment_after != t->accesses) t->moment = new_moment(t) + 1;
+    t->moment_after = t->accesses;
     return t->moment - 1;
+}
+
+/// While a thread frees an object, it also knows what was done before the other releases of that
+/// one. This moment is that of one release only.
+static uint32_t moment_while_freeing(thread *t) {
+    const uint32_t moment = new_moment(t);
+    for (const rl_release_in_progress *r = t->releases; r; r = r->outer)
+        join_releases(&releases.moments[moment], r->object);
+    return moment;
 }
 
 void rl_removes_reference(const void *object) {
     if (me->fate != STAYS) return;
+    thread *t = my_thread();
     uint32_t *last = &rl_object_at(object)->last_release;
-    const uint32_t moment = moment_of(my_thread());
-    if (*last > 0 && releases.all[*last - 1].thread == me->thread) {
-        releases.all[*last - 1].moment = moment;
+    const release *before = *last > 0 ? &releases.all[*last - 1] : NULL;
+    const bool is_again = before && before->thread == me->thread;
+    const bool knows_more = t->releases || (is_again && before->knows_more);
+    const uint32_t moment = knows_more ? moment_while_freeing(t) : moment_of(t);
+    const release this = {(int8_t)me->thread, knows_more, moment,
+                          is_again ? before->before : *last};
+    if (is_again) {
+        if (knows_more) rl_join_clock(&releases.moments[moment], &releases.moments[before->moment]);
+        releases.all[*last - 1] = this;
         return;
     }
     MAKE_ROOM(releases.all, releases.count, releases.capacity, 64);
-    releases.all[releases.count++] = (release){(int8_t)me->thread, moment, *last};
+    releases.all[releases.count++] = this;
     *last = (uint32_t)releases.count;
 }
 
 void rl_has_last_reference(const void *object) {
     if (me->fate != STAYS) return;
     thread *t = my_thread();
-    for (uint32_t at = rl_object_at(object)->last_release; at > 0; at = releases.all[at - 1].before)
-        rl_join_clock(&t->clock, &releases.moments[releases.all[at - 1].moment]);
+    join_releases(&t->clock, object);
     t->moment = 0;
 }
 

@@ -16,6 +16,7 @@
 #include "State/blocks.h"
 #include "Symbols/call_sites.h"
 
+#include <string.h>
 #include <sys/mman.h>
 
 enum { MOST_PLACES = 256 };
@@ -163,11 +164,15 @@ void rl_meet_unannounced(rl_kind kind, extent memory, bool is_step, rl_place pla
     check(kind, memory, place, false);
 }
 
-void rl_meet_announced(rl_kind kind, uintptr_t address, rl_place place) {
+static void announce(uintptr_t address, uintptr_t pc) {
     thread *t = my_thread();
     t->begun = address;
-    t->begun_at = place.pc;
+    t->begun_at = pc;
     t->begun_in_is_known = false;
+}
+
+void rl_meet_announced(rl_kind kind, uintptr_t address, rl_place place) {
+    announce(address, place.pc);
     check(kind, (extent){address, 0}, place, true);
 }
 
@@ -191,14 +196,24 @@ void rl_passed_by_pointer(uintptr_t pc) {
     }
 }
 
+/// Whether the access begins in the function with this place, or in one in which that is a closure.
+/// Of a property that a subclass or a witness may replace, its accessor begins the access.
+static bool is_begun_around(const open_access *o, uintptr_t pc) {
+    if (rl_are_in_one_function(o->begun_at, pc) || rl_are_in_one_function(o->pc, pc)) return true;
+    rl_ignore();
+    rl_line outer, inner;
+    const bool is_closure = rl_find_line(o->pc - 1, &outer) && rl_find_line(pc - 1, &inner) &&
+                            strncmp(inner.function, outer.function, strlen(outer.function)) == 0;
+    rl_attend();
+    return is_closure;
+}
+
 void rl_is_used_as_lock(const void *variable, rl_place place) {
     const thread *t = my_thread();
     for (size_t i = 0; i < t->open_count; i++) {
         const open_access *o = &t->open[i];
-        if (o->address != (uintptr_t)variable || !o->may_be_by_pointer ||
-            contains(of_locks, o->begun_at))
-            continue;
-        if (!rl_are_in_one_function(o->begun_at, place.pc)) continue;
+        if (o->address != (uintptr_t)variable || contains(of_locks, o->begun_at)) continue;
+        if (!is_begun_around(o, place.pc)) continue;
         if (!of_locks || of_locks->count == MOST_PLACES)
             return rl_meet_outside("passes locks by pointer at too many places", place);
         of_locks->at[of_locks->count++] = o->begun_at;
@@ -207,7 +222,11 @@ void rl_is_used_as_lock(const void *variable, rl_place place) {
     }
 }
 
-bool rl_is_access_to_lock(uintptr_t pc) { return contains(of_locks, pc); }
+bool rl_only_passes_lock(const void *address, uintptr_t pc) {
+    const bool only_passes = contains(of_locks, pc);
+    if (only_passes) announce((uintptr_t)address, pc);
+    return only_passes;
+}
 
 uint32_t rl_steps_learned(void) {
     return unannounced ? unannounced->changes + of_locks->changes : 0;

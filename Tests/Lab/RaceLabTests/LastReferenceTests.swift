@@ -132,7 +132,26 @@ struct LastReferenceTests {
                 second.value = nil
             }
         },
+        KnownProgram("a completion handler is the last that refers to an object") { scenario in
+            let report = Holder(-1)
+            scenario.thread("A") { send(Reporter(report), 5) }
+            scenario.check { try Scenario.require([-1, 5].contains(report.value), "mixed") }
+        },
+        KnownProgram("an access after the completion handler was dropped", .overlap) { scenario in
+            let report = Holder(-1)
+            scenario.thread("A") {
+                let reporter = Reporter(report)
+                send(reporter, 5)
+                reporter.number = 6
+            }
+        },
     ]
+
+    /// The handler has a context of its own, which the work on the queue refers to.
+    private static func send(_ reporter: Reporter, _ number: Int) {
+        let handler: @Sendable () -> Void = { reporter.number = number }
+        DispatchQueue(label: "queue").async { handler() }
+    }
 
     @Test("a race is found only if there is one", arguments: programs)
     func races(_ program: KnownProgram) { program.check() }

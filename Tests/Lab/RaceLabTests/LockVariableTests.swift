@@ -8,7 +8,7 @@
     /// Locks of the threads library in properties. `&mutex` passes the property's address to C.
     @Suite("Locks in properties", .needsTheLab)
     struct LockVariableTests {
-        private protocol Counter: AnyObject, Sendable {
+        fileprivate protocol Counter: AnyObject, Sendable {
             init()
             func add()
             var value: Int { get }
@@ -72,6 +72,40 @@
                 pthread_cond_signal(&condition)
                 pthread_mutex_unlock(&mutex)
             }
+        }
+
+        /// Its accessors begin the accesses, as of every class that is not final.
+        private class OpenCounter: Counter, @unchecked Sendable {
+            var mutex = pthread_mutex_t()
+            var value = 0
+
+            required init() { pthread_mutex_init(&mutex, nil) }
+
+            func add() {
+                pthread_mutex_lock(&mutex)
+                value += 1
+                pthread_mutex_unlock(&mutex)
+            }
+        }
+
+        private final class InSubclass: OpenCounter, @unchecked Sendable {
+            override func add() {
+                withUnsafeMutablePointer(to: &mutex) { _ = pthread_mutex_lock($0) }
+                value += 1
+                withUnsafeMutablePointer(to: &mutex) { _ = pthread_mutex_unlock($0) }
+            }
+        }
+
+        fileprivate protocol Locking: Counter {
+            var lock: pthread_rwlock_t { get set }
+            var value: Int { get set }
+        }
+
+        private final class Witness: Locking, @unchecked Sendable {
+            var lock = pthread_rwlock_t()
+            var value = 0
+
+            init() { pthread_rwlock_init(&lock, nil) }
         }
 
         private static func twoAdd<C: Counter>(_: C.Type) -> @Sendable (Scenario) -> Void {
@@ -149,6 +183,16 @@
                 let owner = Owner()
                 scenario.threads("first", "second") { owner.tally.add() }
             },
+            KnownProgram(
+                "a mutex in a class that is not final", explored: 2...2, twoAdd(OpenCounter.self)),
+            KnownProgram(
+                "a pointer to a mutex of a superclass", explored: 2...2, twoAdd(InSubclass.self)),
+            KnownProgram(
+                "a lock that a protocol requires", explored: 2...2, twoAdd(Witness.self)),
+            KnownProgram("without a lock, in a class that is not final", .overlap) { scenario in
+                let counter = OpenCounter()
+                scenario.threads("first", "second") { counter.value += 1 }
+            },
         ]
 
         /// Assignments by functions of the compiler or the runtime: none that C makes.
@@ -170,5 +214,13 @@
                 scenario.threads("first", "second") { owner.delegate = owner }
             },
         ]
+    }
+
+    extension LockVariableTests.Locking {
+        func add() {
+            pthread_rwlock_wrlock(&lock)
+            value += 1
+            pthread_rwlock_unlock(&lock)
+        }
     }
 #endif
