@@ -18,6 +18,11 @@ static void cancels_or_asks(const rl_operation *operation, rl_place place) {
         rl_cancels_or_asks(operation, rl_place_in_source(place));
 }
 
+static void cancels_or_asks_other(const rl_operation *operation, const void *task, rl_place place) {
+    if (rl_active && rl_is_by_program(place))
+        rl_cancels_or_asks_other(operation, task, rl_place_in_source(place));
+}
+
 static void may_cancel_children(rl_place place) {
     if (rl_active && rl_is_by_program(place) && rl_has_children())
         rl_cancels_or_asks(&rl_cancel_task, rl_place_in_source(place));
@@ -25,31 +30,36 @@ static void may_cancel_children(rl_place place) {
 
 // MARK: - Methods
 
-/// The methods of the library that cancel, and those that check for cancellation.
-#define METHODS(METHOD)                                                                     \
-    METHOD(cancel_task, cancel, "$sScT6cancelyyF")                                          \
-    METHOD(cancel_task, cancel_current, "$sSct6cancelyyF")                                  \
-    METHOD(cancel_task, cancel_group, "$sScG9cancelAllyyF")                                 \
-    METHOD(cancel_task, cancel_throwing, "$sScg9cancelAllyyF")                              \
-    METHOD(cancel_task, cancel_discarding, "$ss19DiscardingTaskGroupV9cancelAllyyF")        \
-    METHOD(cancel_task, cancel_both, "$ss27ThrowingDiscardingTaskGroupV9cancelAllyyF")      \
-    METHOD(ask_task, is_cancelled_here, "$sScTss5NeverORszABRs_rlE11isCancelledSbvgZ")      \
-    METHOD(ask_task, is_current_cancelled, "$sSct11isCancelledSbvg")                        \
-    METHOD(ask_task, is_task_cancelled, "swift_task_isCancelled")                           \
-    METHOD(ask_task, is_group_cancelled, "$sScG11isCancelledSbvg")                          \
-    METHOD(ask_task, is_throwing_cancelled, "$sScg11isCancelledSbvg")                       \
-    METHOD(ask_task, is_discarding_cancelled, "$ss19DiscardingTaskGroupV11isCancelledSbvg") \
-    METHOD(ask_task, is_both_cancelled, "$ss27ThrowingDiscardingTaskGroupV11isCancelledSbvg")
+/// The methods that cancel or check for cancellation: those of a task, which is their first argument
+/// or what `self` points to; and those of a group of the current task, or of that task itself.
+#define METHODS(OF_TASK, OWN)                                                            \
+    OF_TASK(cancel_task, first, cancel, "$sScT6cancelyyF")                               \
+    OF_TASK(cancel_task, *self, cancel_current, "$sSct6cancelyyF")                       \
+    OWN(cancel_task, cancel_group, "$sScG9cancelAllyyF")                                 \
+    OWN(cancel_task, cancel_throwing, "$sScg9cancelAllyyF")                              \
+    OWN(cancel_task, cancel_discarding, "$ss19DiscardingTaskGroupV9cancelAllyyF")        \
+    OWN(cancel_task, cancel_both, "$ss27ThrowingDiscardingTaskGroupV9cancelAllyyF")      \
+    OWN(ask_task, is_cancelled_here, "$sScTss5NeverORszABRs_rlE11isCancelledSbvgZ")      \
+    OF_TASK(ask_task, *self, is_current_cancelled, "$sSct11isCancelledSbvg")             \
+    OF_TASK(ask_task, first, is_task_cancelled, "swift_task_isCancelled")                \
+    OWN(ask_task, is_group_cancelled, "$sScG11isCancelledSbvg")                          \
+    OWN(ask_task, is_throwing_cancelled, "$sScg11isCancelledSbvg")                       \
+    OWN(ask_task, is_discarding_cancelled, "$ss19DiscardingTaskGroupV11isCancelledSbvg") \
+    OWN(ask_task, is_both_cancelled, "$ss27ThrowingDiscardingTaskGroupV11isCancelledSbvg")
 
 /// Defines such a method, whatever its parameters are.
-#define DEFINE(operation, name, symbol)                                                  \
-    NAMED(symbol, SWIFT_FUNCTION uintptr_t rl_##name(void *a, void *b, void *c, void *d, \
-                                                     SWIFT_SELF void *self)) {           \
-        cancels_or_asks(&rl_##operation, RL_CALLER);                                     \
-        return REAL_AT(rl_##name, symbol)(a, b, c, d, self);                             \
+#define DEFINE(name, symbol, come_to)                                                        \
+    NAMED(symbol, SWIFT_FUNCTION uintptr_t rl_##name(void *first, void *b, void *c, void *d, \
+                                                     SWIFT_SELF void **self)) {              \
+        come_to;                                                                             \
+        return REAL_AT(rl_##name, symbol)(first, b, c, d, self);                             \
     }
+#define DEFINE_OWN(operation, name, symbol) \
+    DEFINE(name, symbol, cancels_or_asks(&rl_##operation, RL_CALLER))
+#define DEFINE_OF_TASK(operation, task, name, symbol) \
+    DEFINE(name, symbol, cancels_or_asks_other(&rl_##operation, task, RL_CALLER))
 
-METHODS(DEFINE)
+METHODS(DEFINE_OF_TASK, DEFINE_OWN)
 
 #define CHECK_CANCELLATION "$sScTss5NeverORszABRs_rlE17checkCancellationyyKFZ"
 
@@ -214,9 +224,11 @@ SWIFT_FUNCTION void swift_willThrowTypedImpl(void *value, void *type, void *conf
 
 // MARK: - For the self-test
 
-#define SYMBOL(operation, name, symbol) symbol,
+#define SYMBOL_OF_TASK(operation, task, name, symbol) symbol,
+#define SYMBOL_OF_OWN(operation, name, symbol) symbol,
 
-const char *const rl_symbols_of_cancellation[] = {METHODS(SYMBOL) CHECK_CANCELLATION,
+const char *const rl_symbols_of_cancellation[] = {METHODS(SYMBOL_OF_TASK, SYMBOL_OF_OWN)
+                                                      CHECK_CANCELLATION,
                                                   WITH_HANDLER,
                                                   "swift_taskGroup_addPending",
                                                   "swift_asyncLet_finish",

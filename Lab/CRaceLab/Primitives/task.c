@@ -411,9 +411,9 @@ void rl_task_ends(const void *task) {
     thread *t = my_thread();
     if (t->task != (uintptr_t)task) return;
     if (t->is_of_runtime) {
-        rl_runtime_did(RL_FINISH, ALL_TASKS, 0);
+        rl_runtime_did(RL_FINISH, rl_family_of(me->thread), 0);
     } else {
-        rl_point(&finish, (const void *)ALL_TASKS, (rl_place){0, me->body});
+        rl_point(&finish, (const void *)rl_family_of(me->thread), (rl_place){0, me->body});
         t->accesses--;
     }
     rl_runtime_did(RL_FINISH, (uintptr_t)task, 0);

@@ -58,13 +58,17 @@ void rl_may_register(const void *task, rl_place place);
 bool rl_begins_job(void);
 /// Cancels a task, or checks whether one has been cancelled.
 extern const rl_operation rl_cancel_task, rl_ask_task;
+/// The calling thread does that with its own task, or with the children of this task.
 void rl_cancels_or_asks(const rl_operation *operation, rl_place place);
+/// It does that with a task that it refers to.
+void rl_cancels_or_asks_other(const rl_operation *operation, const void *task, rl_place place);
 
 // MARK: - Children, which the runtime cancels together with their parent or their group
 
-/// The address of the state that all tasks share: which have ended, and which are cancelled.
-#define ALL_TASKS ((uintptr_t)&rl_all_tasks)
-extern const char rl_all_tasks;
+/// The address of the state that a task shares with its parent and its children, and with theirs:
+/// which have ended, and which are cancelled. The alarm of a task that sleeps belongs to it, because
+/// either can come first, a cancellation or the end of the sleep.
+uintptr_t rl_family_of(int index);
 
 /// The current task has started this child.
 void rl_has_child(int child);

@@ -89,7 +89,7 @@ void rl_runtime_releases(const void *thing, bool only_orders) {
         only_orders || t->is_arriving || t->is_ending || is_yielding || t->is_registering;
     if (is_own && !goes_on) {
         rl_runtime_did(RL_ATOMIC_READ, (uintptr_t)thing, 0);
-        rl_runtime_did(RL_ASK, ALL_TASKS, 0);
+        rl_runtime_did(RL_ASK, rl_family_of(me->thread), 0);
     }
     const bool is_actor = !is_own && rl_task_at(thing) == NO_THREAD;
     if (is_actor) rl_cell_at((uintptr_t)thing)->left_in = lab.run.step_count;
@@ -97,13 +97,25 @@ void rl_runtime_releases(const void *thing, bool only_orders) {
     rl_release_clock(thing);
 }
 
+uintptr_t rl_family_of(int index) {
+    const thread *t = &lab.run.threads[index];
+    if (t->sleeper) t = t->sleeper;
+    while (t->parent != NO_THREAD) t = &lab.run.threads[t->parent];
+    return (uintptr_t)&t->parent;
+}
+
 void rl_cancels_or_asks(const rl_operation *operation, rl_place place) {
-    rl_point(operation, (const void *)ALL_TASKS, place);
+    rl_point(operation, (const void *)rl_family_of(me->thread), place);
+}
+
+void rl_cancels_or_asks_other(const rl_operation *operation, const void *task, rl_place place) {
+    for (int i = lab.run.thread_count - 1; i >= 0; i--)
+        if (lab.run.threads[i].is_task && lab.run.threads[i].task == (uintptr_t)task)
+            return (void)rl_point(operation, (const void *)rl_family_of(i), place);
+    rl_meet_task_outside(place);
 }
 
 // MARK: - Children, which the runtime may cancel without a call that the lab could intercept
-
-const char rl_all_tasks;
 
 extern SWIFT_FUNCTION bool swift_task_isCancelled(const void *task);
 
@@ -132,9 +144,10 @@ void rl_look_for_cancelled_children(void) {
         if (!is_running_child(child) || child->is_cancelled) continue;
         child->is_cancelled = REAL(swift_task_isCancelled)((const void *)child->task);
         if (!child->is_cancelled || is_known) continue;
-        rl_runtime_did(RL_CANCEL, ALL_TASKS, 0);
+        const uintptr_t family = rl_family_of(i);
+        rl_runtime_did(RL_CANCEL, family, 0);
         for (int k = 0; k < lab.run.thread_count; k++)
-            rl_change_for(&lab.run.threads[k], ALL_TASKS, true);
+            rl_change_for(&lab.run.threads[k], family, true);
     }
 }
 
@@ -250,7 +263,7 @@ void rl_runtime_locks(const rl_operation *take, void *mutex, bool is_point, rl_p
         rl_runtime_did(RL_LOCK, (uintptr_t)mutex, rl_free_for((uintptr_t)mutex));
         // It adds, or removes, a record of the task, such as a handler to call on cancellation.
         if (t->is_task && (uintptr_t)mutex - t->task < size_of_task)
-            rl_runtime_did(RL_ASK, ALL_TASKS, 0);
+            rl_runtime_did(RL_ASK, rl_family_of(me->thread), 0);
         l->owner = (int8_t)me->thread;
         l->owner_pc = t->pc;
         t->locks_held++;
