@@ -218,6 +218,7 @@ void rl_is_used_as_lock(const void *variable, rl_place place) {
             return rl_meet_outside("passes locks by pointer at too many places", place);
         of_locks->at[of_locks->count++] = o->begun_at;
         of_locks->changes++;
+        if (lab.summary.older_change == o->begun_at) lab.summary.older_change = 0;
         lab.run.has_more_steps = true;
     }
 }

@@ -96,6 +96,17 @@
             }
         }
 
+        private final class StaticLock: Counter, @unchecked Sendable {
+            nonisolated(unsafe) private static var mutex = pthread_mutex_t()
+            var value = 0
+
+            func add() {
+                pthread_mutex_lock(&StaticLock.mutex)
+                value += 1
+                pthread_mutex_unlock(&StaticLock.mutex)
+            }
+        }
+
         fileprivate protocol Locking: Counter {
             var lock: pthread_rwlock_t { get set }
             var value: Int { get set }
@@ -189,6 +200,7 @@
                 "a pointer to a mutex of a superclass", explored: 2...2, twoAdd(InSubclass.self)),
             KnownProgram(
                 "a lock that a protocol requires", explored: 2...2, twoAdd(Witness.self)),
+            KnownProgram("a static mutex", explored: 2...2, twoAdd(StaticLock.self)),
             KnownProgram("without a lock, in a class that is not final", .overlap) { scenario in
                 let counter = OpenCounter()
                 scenario.threads("first", "second") { counter.value += 1 }
