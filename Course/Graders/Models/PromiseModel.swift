@@ -51,6 +51,8 @@ struct PromiseModel: Hashable {
     /// How many of the events that were seen are explained.
     private var ordered = 0
     private var explained: [Int]
+    /// How many calls are explained that were not seen.
+    private var lost = 0
 
     // MARK: Explaining what was seen
 
@@ -87,7 +89,7 @@ struct PromiseModel: Hashable {
         comparing comparison: Comparison = Comparison()
     ) -> Bool {
         let search = Search(program: program, rules: rules, seen: seen, comparison: comparison)
-        return search.explains(PromiseModel(program, slots: seen.received.count))
+        return search.explanation(PromiseModel(program, slots: seen.received.count)) != nil
     }
 
     /// Whether some order of the actions leads to threads that wait forever.
@@ -102,12 +104,16 @@ struct PromiseModel: Hashable {
         let silent = program.handlers.indices.dropFirst(program.roots).filter {
             seen.received[$0].isEmpty
         }
-        let comparison = Comparison(order: false, readers: false, values: false)
-        for bits in 1..<(1 << silent.count) {
-            let more = silent.indices.filter { bits >> $0 & 1 == 1 }.map { silent[$0] }
-            var completed = seen
-            for handler in more { completed.received[handler] = [0] }
-            if explains(completed, of: program, rules, comparing: comparison) { return more[0] }
+        for count in silent.indices {
+            let search = Search(
+                program: program, rules: rules, seen: seen,
+                comparison: Comparison(order: false, readers: false, values: false))
+            search.mayBeLost = count + 1
+            if let explanation = search.explanation(
+                PromiseModel(program, slots: seen.received.count))
+            {
+                return silent.first { explanation.explained[$0] > 0 }
+            }
         }
         return nil
     }
@@ -120,6 +126,8 @@ struct PromiseModel: Hashable {
         let isSequential: Bool
         /// How many of the lists of ``Seen/received`` are compared.
         let compared: Int
+        /// How many handlers may have been called although no call was seen.
+        var mayBeLost = 0
         private var inVain: Set<PromiseModel> = []
         private var visited = 0
 
@@ -143,17 +151,20 @@ struct PromiseModel: Hashable {
             return next.isEmpty || next.contains(where: mayBlock)
         }
 
-        func explains(_ model: PromiseModel) -> Bool {
-            if model.isComplete { return model.hasExplainedAll(of: self) }
+        /// The state in the end of an order of the actions that leads to what was seen.
+        func explanation(_ model: PromiseModel) -> PromiseModel? {
+            if model.isComplete { return model.hasExplainedAll(of: self) ? model : nil }
             visited += 1
             // One thread usually has few alternatives.
             let remembers = !isSequential || visited > 1_000
-            if remembers, inVain.contains(model) { return false }
+            if remembers, inVain.contains(model) { return nil }
             for thread in model.threads.indices where !model.threads[thread].isEmpty {
-                for next in model.alternatives(thread, self) where explains(next) { return true }
+                for next in model.alternatives(thread, self) {
+                    if let end = explanation(next) { return end }
+                }
             }
             if remembers { inVain.insert(model) }
-            return false
+            return nil
         }
     }
 
@@ -180,8 +191,14 @@ struct PromiseModel: Hashable {
             || search.seen.final! == nodes[0].outcome)
             && (!search.comparison.order || ordered == search.seen.order.count)
             && explained.indices.prefix(search.compared).allSatisfy {
-                explained[$0] == search.seen.received[$0].count
+                explained[$0] == search.seen.received[$0].count || isLost($0, search)
             }
+    }
+
+    /// Whether the call of this handler is one that was lost.
+    private func isLost(_ slot: Int, _ search: Search) -> Bool {
+        slot < search.program.handlers.count && search.seen.received[slot].isEmpty
+            && explained[slot] == 1
     }
 
     /// Accounts for an event. Returns `false` if it was not seen.
@@ -205,6 +222,11 @@ struct PromiseModel: Hashable {
         }
         guard slot >= 0, slot < search.compared else { return true }
         let received = search.seen.received[slot]
+        if received.isEmpty, explained[slot] == 0, lost < search.mayBeLost {
+            explained[slot] = 1
+            lost += 1
+            return true
+        }
         guard explained[slot] < received.count else { return false }
         guard !isCompared || received[explained[slot]] == value else { return false }
         explained[slot] += 1
