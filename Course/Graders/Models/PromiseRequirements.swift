@@ -153,8 +153,9 @@ extension Requirement {
         .unwatched(
             id, "thousands of everything",
             "\(Bounds.many) handlers wait for a value, and on another promise as many for an error. "
-                + "Others register as many more, each of them the next. Each is called, once, in the "
-                + "order of registration. A chain has as many links."
+                + "Others register as many more, each of them the next, or the next two. Each is "
+                + "called, once, in the order of registration. A chain has as many links."
+                + (flattens ? " As many functions return one pending promise." : "")
                 + (settlesOnce ? " As many later calls of `resolve` change nothing." : ""),
             asking: "Which of your lines limits how many there can be?",
             with: (any PromiseAnswer).self, stack: 256 << 20
@@ -162,7 +163,9 @@ extension Requirement {
             for rejecting in [false, true] {
                 try crowd(answer, rejecting: rejecting, settling: settlesOnce ? Bounds.many : 1)
                 try nest(answer, rejecting: rejecting, takesTurns: takesTurns)
+                try spread(answer, rejecting: rejecting, takesTurns: takesTurns)
                 try chain(answer, flattens: flattens, rejecting: rejecting)
+                if flattens { try share(answer, rejecting: rejecting) }
             }
         }
     }
@@ -530,6 +533,32 @@ private func nest(_ answer: any PromiseAnswer, rejecting: Bool, takesTurns: Bool
         "out of order", "handler \(early) is called before handler \(early - 1) has returned")
 }
 
+/// Each handler registers the next two, so that more and more wait while handlers are called.
+private func spread(_ answer: any PromiseAnswer, rejecting: Bool, takesTurns: Bool) throws {
+    var heard: [Int] = []
+    var registered = 0
+    let pending = Pending<Int>(answer)
+    func register(_ count: Int) {
+        for _ in 0..<count where registered < Bounds.many {
+            registered += 1
+            let number = registered
+            let work = {
+                heard.append(number)
+                register(2)
+            }
+            if rejecting {
+                pending.promise.gradedError { _ in work() }
+            } else {
+                _ = pending.promise.gradedThen { _ in work() }
+            }
+        }
+    }
+    register(1)
+    if rejecting { pending.reject(Sent("no")) } else { pending.resolve(1) }
+    // Otherwise a handler may be called as soon as it is registered.
+    try judge(takesTurns ? heard : heard.sorted(), "of which each registers the next two")
+}
+
 /// Each link is a `then` on the promise of the link before, or returns that promise.
 private func chain(_ answer: any PromiseAnswer, flattens: Bool, rejecting: Bool) throws {
     var heard: [Int] = []
@@ -555,6 +584,24 @@ private func chain(_ answer: any PromiseAnswer, flattens: Bool, rejecting: Bool)
         pending.resolve(1)
     }
     try judge(heard, "in a chain")
+}
+
+/// The functions of all links return the same pending promise.
+private func share(_ answer: any PromiseAnswer, rejecting: Bool) throws {
+    var heard: [Int] = []
+    let (settled, pending) = (Pending<Int>(answer), Pending<Int>(answer))
+    settled.resolve(1)
+    for number in 1...Bounds.many {
+        let link = settled.promise.gradedFlatten { _ in pending.promise }
+        if rejecting {
+            link.gradedError { _ in heard.append(number) }
+        } else {
+            _ = link.gradedThen { _ in heard.append(number) }
+        }
+    }
+    if rejecting { pending.reject(Sent("no")) } else { pending.resolve(1) }
+    // No order is promised between the handlers of two promises.
+    try judge(heard.sorted(), "of links whose functions return one promise")
 }
 
 private func judge(_ heard: [Int], _ which: String) throws {

@@ -28,9 +28,11 @@ static bool is_woken(const thread *t) {
     return !t->operation->is_woken || t->operation->is_woken(t);
 }
 
+static bool would_go_on(const thread *t) { return t->operation->is_attempt || is_available(t); }
+
 static bool can_go(const thread *t) {
     if (!t->started || t->finished || t->spinning || t->is_away || !is_woken(t)) return false;
-    return t->operation->is_attempt || is_available(t);
+    return would_go_on(t);
 }
 
 // MARK: - A last check before no thread is enabled
@@ -126,9 +128,12 @@ static bool can_stop_waiting(const thread *t) {
     return t->asleep ? is_available(t) : !t->spinning;
 }
 
+/// Whether a thread looks at the clock in a loop, and can go on with that when time has passed.
+static bool can_look_at_clock(const thread *t) { return rl_waits_for_time(t) && would_go_on(t); }
+
 /// The same while other threads can continue. What is available is taken before its time is over.
 static bool could_stop_waiting(const thread *t) {
-    if (rl_waits_for_time(t)) return true;
+    if (can_look_at_clock(t)) return true;
     return can_stop_waiting(t) && (t->asleep || !is_available(t));
 }
 
@@ -188,7 +193,7 @@ static situation look_at_threads(void) {
         could->early = could->enabled & those_who(is_attempt_that_can_be_early);
     } else if (!could->enabled) {
         now.unfinished = those_who(is_unfinished);
-        could->enabled = first_to_stop_waiting() | those_who(rl_waits_for_time);
+        could->enabled = first_to_stop_waiting() | those_who(can_look_at_clock);
         now.time_is_up = now.is_barrier = could->enabled;
     } else if (lab.run.looks_again) {
         now.is_barrier = true;

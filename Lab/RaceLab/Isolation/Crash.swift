@@ -29,12 +29,12 @@ struct Crash {
         return frames.drop { $0 != address }.map { $0 == address ? statement + 1 : $0 }
     }
 
-    /// The function of a library in which there is a trap: its name says what is used wrongly.
+    /// The C function of a library in which there is a trap: its name says what is used wrongly.
     private var trap: String? {
         guard [SIGILL, SIGTRAP].contains(signal) else { return nil }
         let inside = addresses.prefix { !rl_is_of_program($0) }
         return inside.lazy.compactMap { rl_name_of_function($0).map(String.init(cString:)) }
-            .first { !$0.hasPrefix("_") }
+            .first { !$0.hasPrefix("_") && !$0.hasPrefix("$") }
     }
 
     /// The innermost place in source that can be read.

@@ -70,6 +70,19 @@ struct LibertyTests {
             group.enter()
             return ({ group.wait(timeout: $0) }, { group.leave() })
         },
+        KnownProgram(
+            "until a deadline that is checked under a lock", explored: 1...20,
+            options: .with { $0.timeOutsFireAtAnyTime = true }
+        ) { scenario in
+            let (lock, count) = (NSLock(), Counter())
+            scenario.thread("waits") {
+                let deadline = ContinuousClock.now + .seconds(1)
+                while lock.withLock({ ContinuousClock.now < deadline }) {}
+            }
+            scenario.thread("counts") {
+                for _ in 0..<2 { lock.withLock { count.value += 1 } }
+            }
+        },
     ]
 
     private typealias Wait = @Sendable (DispatchTime) -> DispatchTimeoutResult
