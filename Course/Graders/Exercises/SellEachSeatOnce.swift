@@ -101,7 +101,7 @@ private enum OfficeRequirements {
             "E13.6", "refused at once",
             "Anna and Ben buy the last seat. If Anna has it, her payment ends only when Ben has "
                 + "been refused.",
-            asking: "What does Ben wait for, and could `false` be the answer already?",
+            asking: "What does the one who is refused wait for, and could `false` come earlier?",
             atOnce: true
         ) {
             let benLeaves = Gate()
