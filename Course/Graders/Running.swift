@@ -154,8 +154,12 @@ extension Requirement {
     /// Explores a scenario. Where an answer waits with a time limit again and again, limits that may
     /// be over at any time leave too much to explore. Then they are over only when no other thread
     /// can go on.
+    ///
+    /// - Parameter ifBounded: whether that applies to too many interleavings as well, and not only
+    ///   to one that is too long.
     func exploration(
-        _ options: inout Exploration.Options, _ describe: @escaping (Scenario) -> Void
+        _ options: inout Exploration.Options, ifBounded: Bool = false,
+        _ describe: @escaping (Scenario) -> Void
     ) -> Exploration {
         let describe = { (scenario: Scenario) in
             Patience.renew()
@@ -165,7 +169,9 @@ extension Requirement {
         var short = options
         short.maximumSteps = 300
         let exploration = explore(options: short, describe)
-        guard exploration.findings.isEmpty, exploration.leavesMore else { return exploration }
+        guard exploration.findings.isEmpty,
+            exploration.isTooLong || (ifBounded && exploration.coverage != .all)
+        else { return exploration }
         options.timeOutsFireAtAnyTime = false
         return explore(options: options, describe)
     }
@@ -202,13 +208,8 @@ extension Requirement {
 }
 
 extension Exploration {
-    /// Whether it ended because a run was too long, or because there were too many.
-    fileprivate var leavesMore: Bool {
-        switch inconclusive {
-        case nil: coverage != .all
-        case .tooLong: true
-        default: false
-        }
+    fileprivate var isTooLong: Bool {
+        if case .tooLong = inconclusive { true } else { false }
     }
 }
 

@@ -98,7 +98,7 @@ extension Requirement {
                 of: programs.interleavings - explored, among: programs.count - number)
             let describe = { programs.add(number, to: $0) }
             options.timeOutsFireAtAnyTime = endless > 0
-            let exploration = exploration(&options, describe)
+            let exploration = exploration(&options, ifBounded: true, describe)
             if !options.timeOutsFireAtAnyTime { endless -= 1 }
             explored += exploration.explored
             if var failure = Failure(exploration, hasOneThread: hasOneThread) {

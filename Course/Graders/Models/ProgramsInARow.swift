@@ -4,9 +4,9 @@ import Synchronization
 /// Runs programs without the lab, one after another, on a thread of their own, which another thread
 /// watches. It ends with the first fault.
 final class ProgramsInARow: Sendable {
-    /// What the watching thread sees after each two seconds.
+    /// What the watching thread sees every two seconds.
     struct Look {
-        /// The program that runs, if it already ran at the look before, for the first time.
+        /// The program that runs, if it also ran at the look before; each program only once.
         var slow: Int?
         /// Whether the programs have hardly used the processor since the look before the last one.
         var onlyWaits: Bool
@@ -57,7 +57,7 @@ final class ProgramsInARow: Sendable {
     /// No program begins after the one that runs.
     func stop() { progress.withLock { $0.isToStop = true } }
 
-    /// Waits for two seconds. The programs begin when this is called first. Otherwise both threads
+    /// Waits for two seconds. The programs begin when this is first called. Otherwise both threads
     /// would allocate memory at the same time.
     ///
     /// - Returns: `nil` if the programs have ended.

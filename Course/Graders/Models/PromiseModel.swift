@@ -151,7 +151,7 @@ struct PromiseModel: Hashable {
             return next.isEmpty || next.contains(where: mayBlock)
         }
 
-        /// The state in the end of an order of the actions that leads to what was seen.
+        /// The state at the end of an order of the actions that leads to what was seen.
         func explanation(_ model: PromiseModel) -> PromiseModel? {
             if model.isComplete { return model.hasExplainedAll(of: self) ? model : nil }
             visited += 1
@@ -197,8 +197,7 @@ struct PromiseModel: Hashable {
 
     /// Whether the call of this handler is one that was lost.
     private func isLost(_ slot: Int, _ search: Search) -> Bool {
-        slot < search.program.handlers.count && search.seen.received[slot].isEmpty
-            && explained[slot] == 1
+        search.seen.received[slot].isEmpty && explained[slot] == 1
     }
 
     /// Accounts for an event. Returns `false` if it was not seen.

@@ -556,7 +556,7 @@ private func spread(_ answer: any PromiseAnswer, rejecting: Bool, takesTurns: Bo
     register(1)
     if rejecting { pending.reject(Sent("no")) } else { pending.resolve(1) }
     // Otherwise a handler may be called as soon as it is registered.
-    try judge(takesTurns ? heard : heard.sorted(), "of which each registers the next two")
+    try judge(takesTurns ? heard : heard.sorted(), "each of which registers the next two")
 }
 
 /// Each link is a `then` on the promise of the link before, or returns that promise.

@@ -172,7 +172,7 @@ void rl_is_on_stack_of(int owner, uintptr_t address) {
 /// The release of an object by a thread.
 typedef struct {
     int8_t thread;
-    bool knows_more;  // than the thread, see moment_while_freeing
+    bool knows_more;  // the moment is its own, see own_moment
     uint32_t moment;  // an index
     uint32_t before;  // the number of the release before it, by another thread; 0: none
 } release;
@@ -206,9 +206,9 @@ static uint32_t moment_of(thread *t) {
     return t->moment - 1;
 }
 
-/// While a thread frees an object, it also knows what was done before the other releases of that
-/// one. This moment is that of one release only.
-static uint32_t moment_while_freeing(thread *t) {
+/// A moment of one release only. While the thread frees an object, it also knows what was done
+/// before the other releases of that object.
+static uint32_t own_moment(thread *t) {
     const uint32_t moment = new_moment(t);
     for (const rl_release_in_progress *r = t->releases; r; r = r->outer)
         join_releases(&releases.moments[moment], r->object);
@@ -222,7 +222,7 @@ void rl_removes_reference(const void *object) {
     const release *before = *last > 0 ? &releases.all[*last - 1] : NULL;
     const bool is_again = before && before->thread == me->thread;
     const bool knows_more = t->releases || (is_again && before->knows_more);
-    const uint32_t moment = knows_more ? moment_while_freeing(t) : moment_of(t);
+    const uint32_t moment = knows_more ? own_moment(t) : moment_of(t);
     const release this = {(int8_t)me->thread, knows_more, moment,
                           is_again ? before->before : *last};
     if (is_again) {

@@ -18,9 +18,9 @@ static void cancels_or_asks(const rl_operation *operation, rl_place place) {
         rl_cancels_or_asks(operation, rl_place_in_source(place));
 }
 
-static void cancels_or_asks_other(const rl_operation *operation, const void *task, rl_place place) {
+static void cancels_or_asks_task(const rl_operation *operation, const void *task, rl_place place) {
     if (rl_active && rl_is_by_program(place))
-        rl_cancels_or_asks_other(operation, task, rl_place_in_source(place));
+        rl_cancels_or_asks_task(operation, task, rl_place_in_source(place));
 }
 
 static void may_cancel_children(rl_place place) {
@@ -48,16 +48,16 @@ static void may_cancel_children(rl_place place) {
     OWN(ask_task, is_both_cancelled, "$ss27ThrowingDiscardingTaskGroupV11isCancelledSbvg")
 
 /// Defines such a method, whatever its parameters are.
-#define DEFINE(name, symbol, come_to)                                                        \
+#define DEFINE(name, symbol, before_call)                                                    \
     NAMED(symbol, SWIFT_FUNCTION uintptr_t rl_##name(void *first, void *b, void *c, void *d, \
                                                      SWIFT_SELF void **self)) {              \
-        come_to;                                                                             \
+        before_call;                                                                         \
         return REAL_AT(rl_##name, symbol)(first, b, c, d, self);                             \
     }
 #define DEFINE_OWN(operation, name, symbol) \
     DEFINE(name, symbol, cancels_or_asks(&rl_##operation, RL_CALLER))
 #define DEFINE_OF_TASK(operation, task, name, symbol) \
-    DEFINE(name, symbol, cancels_or_asks_other(&rl_##operation, task, RL_CALLER))
+    DEFINE(name, symbol, cancels_or_asks_task(&rl_##operation, task, RL_CALLER))
 
 METHODS(DEFINE_OF_TASK, DEFINE_OWN)
 

@@ -294,7 +294,7 @@ void swift_beginAccess(void *address, void *buffer, uintptr_t flags, void *pc) {
         if (flags & 1 && rl_is_between_runs_here() && lab.run.is_setting_up)
             rl_note_change((uintptr_t)address, place.pc);
     } else if (rl_is_under_test(place.pc) && rl_sees(RL_ACCESSES, place) &&
-               !rl_only_passes_lock(address, place.pc)) {
+               !rl_only_passes_lock(address, place)) {
         const bool modifies = flags & 1;
         if (modifies) rl_note_change((uintptr_t)address, place.pc);
         const size_t races = lab.run.race_count;

@@ -37,8 +37,9 @@ void rl_meet_announced(rl_kind kind, uintptr_t address, rl_place place);
 void rl_passed_by_pointer(uintptr_t pc);
 
 /// The calling thread uses a variable as a lock, a condition or a semaphore, at this place. If an
-/// access to the variable has begun in the same function, or for it in an accessor, it only passes
-/// the address, as `&mutex` does. Then the exploration starts over, and the access is no step: it does what the lock does.
+/// access to the variable has begun in the same function, in one around it, or in an accessor for
+/// it, it only passes the address, as `&mutex` does. Then the exploration starts over, and the
+/// access is no step: it does what the lock does.
 void rl_is_used_as_lock(const void *variable, rl_place place);
 /// Whether the access that begins at this place only passes the address of a lock.
-bool rl_only_passes_lock(const void *address, uintptr_t pc);
+bool rl_only_passes_lock(const void *address, rl_place place);

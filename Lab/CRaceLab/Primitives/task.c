@@ -359,7 +359,11 @@ bool rl_is_in_enqueue(const void *job) {
 }
 
 void rl_meet_task(const void *task) {
-    if (rl_task_at(task) == NO_THREAD) new_task(task);
+    if (rl_task_at(task) == NO_THREAD) {
+        const int index = new_task(task);
+        // A child that begins at once is in no queue before.
+        if (me->creates_child) rl_has_child(index);
+    }
     rl_release_clock(task);
 }
 

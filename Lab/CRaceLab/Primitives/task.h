@@ -61,7 +61,7 @@ extern const rl_operation rl_cancel_task, rl_ask_task;
 /// The calling thread does that with its own task, or with the children of this task.
 void rl_cancels_or_asks(const rl_operation *operation, rl_place place);
 /// It does that with a task that it refers to.
-void rl_cancels_or_asks_other(const rl_operation *operation, const void *task, rl_place place);
+void rl_cancels_or_asks_task(const rl_operation *operation, const void *task, rl_place place);
 
 // MARK: - Children, which the runtime cancels together with their parent or their group
 

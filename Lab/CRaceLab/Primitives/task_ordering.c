@@ -108,11 +108,11 @@ void rl_cancels_or_asks(const rl_operation *operation, rl_place place) {
     rl_point(operation, (const void *)rl_family_of(me->thread), place);
 }
 
-void rl_cancels_or_asks_other(const rl_operation *operation, const void *task, rl_place place) {
+void rl_cancels_or_asks_task(const rl_operation *operation, const void *task, rl_place place) {
     for (int i = lab.run.thread_count - 1; i >= 0; i--)
         if (lab.run.threads[i].is_task && lab.run.threads[i].task == (uintptr_t)task)
             return (void)rl_point(operation, (const void *)rl_family_of(i), place);
-    rl_meet_task_outside(place);
+    rl_meet_outside("cancels a task of which the lab does not know, or asks about it", place);
 }
 
 // MARK: - Children, which the runtime may cancel without a call that the lab could intercept
@@ -138,13 +138,14 @@ bool rl_has_children(void) {
 void rl_look_for_cancelled_children(void) {
     if (lab.run.step_ended != rl_look_for_cancelled_children || me->thread < 0) return;
     const thread *t = my_thread();
-    const bool is_known = t->last_step >= 0 && lab.steps[t->last_step].kind == RL_CANCEL;
+    const rl_step *last = t->last_step >= 0 ? &lab.steps[t->last_step] : NULL;
     for (int i = 0; i < lab.run.thread_count; i++) {
         thread *child = &lab.run.threads[i];
         if (!is_running_child(child) || child->is_cancelled) continue;
         child->is_cancelled = REAL(swift_task_isCancelled)((const void *)child->task);
-        if (!child->is_cancelled || is_known) continue;
         const uintptr_t family = rl_family_of(i);
+        const bool is_known = last && last->kind == RL_CANCEL && last->address == family;
+        if (!child->is_cancelled || is_known) continue;
         rl_runtime_did(RL_CANCEL, family, 0);
         for (int k = 0; k < lab.run.thread_count; k++)
             rl_change_for(&lab.run.threads[k], family, true);

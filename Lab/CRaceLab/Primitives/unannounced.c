@@ -196,8 +196,9 @@ void rl_passed_by_pointer(uintptr_t pc) {
     }
 }
 
-/// Whether the access begins in the function with this place, or in one in which that is a closure.
-/// Of a property that a subclass or a witness may replace, its accessor begins the access.
+/// Whether the access begins in the function with this place, or in a function around it, if that is
+/// a closure. The access to a property that a subclass or a witness may replace is begun by its
+/// accessor.
 static bool is_begun_around(const open_access *o, uintptr_t pc) {
     if (rl_are_in_one_function(o->begun_at, pc) || rl_are_in_one_function(o->pc, pc)) return true;
     rl_ignore();
@@ -212,20 +213,22 @@ void rl_is_used_as_lock(const void *variable, rl_place place) {
     const thread *t = my_thread();
     for (size_t i = 0; i < t->open_count; i++) {
         const open_access *o = &t->open[i];
-        if (o->address != (uintptr_t)variable || contains(of_locks, o->begun_at)) continue;
+        if (o->address != (uintptr_t)variable || contains(of_locks, o->pc)) continue;
         if (!is_begun_around(o, place.pc)) continue;
         if (!of_locks || of_locks->count == MOST_PLACES)
             return rl_meet_outside("passes locks by pointer at too many places", place);
-        of_locks->at[of_locks->count++] = o->begun_at;
+        of_locks->at[of_locks->count++] = o->pc;
         of_locks->changes++;
         if (lab.summary.older_change == o->begun_at) lab.summary.older_change = 0;
         lab.run.has_more_steps = true;
     }
 }
 
-bool rl_only_passes_lock(const void *address, uintptr_t pc) {
-    const bool only_passes = contains(of_locks, pc);
-    if (only_passes) announce((uintptr_t)address, pc);
+bool rl_only_passes_lock(const void *address, rl_place place) {
+    // An accessor may be that of other variables, too, so what counts is the place in source.
+    const bool only_passes =
+        of_locks && of_locks->count > 0 && contains(of_locks, rl_place_in_source(place).pc);
+    if (only_passes) announce((uintptr_t)address, place.pc);
     return only_passes;
 }
 

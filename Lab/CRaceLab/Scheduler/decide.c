@@ -121,15 +121,15 @@ typedef struct {
     bool is_barrier;           // the alternatives exist only because no other thread is enabled
 } situation;
 
+/// Whether a thread looks at the clock in a loop, and can go on with that when time has passed.
+static bool can_look_at_clock(const thread *t) { return rl_waits_for_time(t) && would_go_on(t); }
+
 /// Whether a thread can give up a wait with a time-out. A thread that sleeps on a condition still
 /// needs its lock back, and may have been woken in vain before.
 static bool can_stop_waiting(const thread *t) {
     if (!t->started || t->finished || t->is_away || !t->timed) return false;
     return t->asleep ? is_available(t) : !t->spinning;
 }
-
-/// Whether a thread looks at the clock in a loop, and can go on with that when time has passed.
-static bool can_look_at_clock(const thread *t) { return rl_waits_for_time(t) && would_go_on(t); }
 
 /// The same while other threads can continue. What is available is taken before its time is over.
 static bool could_stop_waiting(const thread *t) {

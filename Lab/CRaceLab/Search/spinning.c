@@ -60,8 +60,8 @@ static change change_since(const thread *t, size_t at) {
 /// The visit is no longer the last one to its point. What has changed since then has also changed
 /// since the visits before it.
 static void hand_change_back(thread *t, size_t at) {
-    const visit *later = &t->visits[at];
     if (at == 0) return;
+    const visit *later = &t->visits[at];
     t->visits[at - 1].is_changed |= later->is_changed;
     t->visits[at - 1].is_changed_for_good |= later->is_changed_for_good;
 }
@@ -75,8 +75,8 @@ static bool has_come_to_actor(const thread *t, size_t first) {
     return false;
 }
 
-static moment moment_now(const thread *t) {
-    return (moment){t->accesses, t->old_reads, .least_held = t->locks_held};
+static visit_moment moment_now(const thread *t) {
+    return (visit_moment){t->accesses, t->old_reads, t->locks_held};
 }
 
 /// In a round, a thread may come several times to one point, in other states: it looks a few times,
@@ -98,7 +98,7 @@ static bool is_as_earlier(const thread *t, visit *v, change seen) {
 }
 
 /// The index of the first visit of a round that ends at that visit.
-static size_t beginning_of_round(const thread *t, size_t at, const moment *began) {
+static size_t beginning_of_round(const thread *t, size_t at, const visit_moment *began) {
     while (at > 0 && t->visits[at - 1].moment.accesses > began->accesses) at--;
     return at;
 }
@@ -159,7 +159,7 @@ static bool look_for_spinning(thread *t, uintptr_t stack, const uint64_t *regist
     const bool is_same = is_compared && rl_is_as_before(&now, &s);
     if (!is_compared) rl_keep_state(&now, &s);
     const bool is_longer = !is_same && is_as_earlier(t, &now, seen);
-    const moment began = is_longer ? now.earlier.moment : now.moment;
+    const visit_moment began = is_longer ? now.earlier.moment : now.moment;
     // The same code may be called at two places of a round.
     if (is_compared && !is_same && !now.callers) now.callers = rl_callers_of(t);
     t->repeats = is_same || is_longer;
@@ -221,7 +221,7 @@ bool rl_is_busy(const thread *t) { return has_in_round(t, does_more_than_look); 
 
 bool rl_spins_on_global(const thread *t) { return has_in_round(t, reads_global); }
 
-static void holds_fewer_since(moment *m, const thread *t) {
+static void holds_fewer_since(visit_moment *m, const thread *t) {
     if (m->least_held > t->locks_held) m->least_held = t->locks_held;
 }
 

@@ -7,16 +7,16 @@
 
 #include "State/state.h"
 
-/// A moment at which a thread was at a point.
+/// When a thread was at a point.
 typedef struct {
     uint32_t accesses;    // how many the thread had made
     uint32_t old_reads;   // how many old values it had read
     uint32_t least_held;  // the fewest locks that it has held since then
-} moment;
+} visit_moment;
 
 /// A state of a thread at a point to which it may come several times in each round of a loop.
 typedef struct {
-    moment moment;
+    visit_moment moment;
     uint64_t fingerprint;
     size_t block_count;
     uint32_t visits;  // to the same point since then
@@ -29,9 +29,9 @@ typedef struct visit {
     uintptr_t address, pc;
     uint8_t what;              // the kind of the step, and whether the thread slept
     uint64_t callers;          // see rl_callers_of; 0: any
-    bool is_changed;           // another thread has changed the value since then …
+    bool is_changed;           // what it or a repeated later visit has read has changed since …
     bool is_changed_for_good;  // … and not only by taking or releasing a lock
-    moment moment;
+    visit_moment moment;
     uint64_t fingerprint;   // of the thread's state, unless there is a copy of it
     const uint64_t *copy;   // see thread_state.c; NULL: none
     size_t stack_count;     // how many words of the stack are in the copy

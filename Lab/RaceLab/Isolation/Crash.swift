@@ -33,6 +33,7 @@ struct Crash {
     private var trap: String? {
         guard [SIGILL, SIGTRAP].contains(signal) else { return nil }
         let inside = addresses.prefix { !rl_is_of_program($0) }
+        guard inside.count < addresses.count else { return nil }
         return inside.lazy.compactMap { rl_name_of_function($0).map(String.init(cString:)) }
             .first { !$0.hasPrefix("_") && !$0.hasPrefix("$") }
     }

@@ -118,6 +118,17 @@ struct RedundancyTests {
             }
             scenario.outcome { account.text }
         },
+        Miniature(
+            testDescription: "three tasks, each of which cancels one", explored: 29
+        ) { scenario in
+            for index in 0..<3 {
+                scenario.task("\(index)") {
+                    let task = Task {}
+                    task.cancel()
+                    await task.value
+                }
+            }
+        },
     ]
 
     private actor Account {

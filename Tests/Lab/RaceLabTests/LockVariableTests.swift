@@ -96,6 +96,12 @@
             }
         }
 
+        /// The accessors are the same for all types.
+        private class Box<Value>: @unchecked Sendable {
+            var value: Value
+            init(_ value: Value) { self.value = value }
+        }
+
         private final class StaticLock: Counter, @unchecked Sendable {
             nonisolated(unsafe) private static var mutex = pthread_mutex_t()
             var value = 0
@@ -201,6 +207,16 @@
             KnownProgram(
                 "a lock that a protocol requires", explored: 2...2, twoAdd(Witness.self)),
             KnownProgram("a static mutex", explored: 2...2, twoAdd(StaticLock.self)),
+            KnownProgram(
+                "an access that begins where that to a lock does", .overlap, explored: 4...4
+            ) { scenario in
+                let (lock, count) = (Box(pthread_mutex_t()), Box(0))
+                scenario.threads("first", "second") {
+                    pthread_mutex_lock(&lock.value)
+                    pthread_mutex_unlock(&lock.value)
+                    count.value += 1
+                }
+            },
             KnownProgram("without a lock, in a class that is not final", .overlap) { scenario in
                 let counter = OpenCounter()
                 scenario.threads("first", "second") { counter.value += 1 }

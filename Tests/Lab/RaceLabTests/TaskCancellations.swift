@@ -222,6 +222,38 @@ extension TaskExample {
             await cancellation
         },
         asking("a task") { withUnsafeCurrentTask { $0!.isCancelled } },
+        TaskExample(
+            "an error cancels a group, right after another task was cancelled",
+            outcomes: ["running false", "running true", "cancelled false", "cancelled true"]
+        ) { log in
+            let other = Task {}
+            let sibling = Change()
+            try? await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { throw Failure() }
+                group.addTask {
+                    let state = cancelled()
+                    log.append("\(state) \(sibling.isSet)")
+                }
+                group.addTask { if Task.isCancelled { sibling.set() } }
+                other.cancel()
+                try await group.next()
+            }
+        },
+        TaskExample(
+            "a child that begins at once is cancelled with its group",
+            outcomes: ["running running", "running cancelled", "cancelled cancelled"]
+        ) { log in
+            await withTaskGroup(of: Void.self) { group in
+                guard #available(macOS 26.0, *) else { return }
+                group.addImmediateTask {
+                    await Task.yield()
+                    let before = cancelled()
+                    await Task.yield()
+                    log.append("\(before) \(cancelled())")
+                }
+                group.cancelAll()
+            }
+        },
         asking("a group") { await withTaskGroup(of: Void.self) { $0.isCancelled } },
         asking("a throwing group") {
             await withThrowingTaskGroup(of: Void.self) { $0.isCancelled }
