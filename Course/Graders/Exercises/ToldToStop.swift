@@ -79,8 +79,8 @@ private enum CancellationRequirements {
 
     /// Of three observers, the first is kept, and no variable keeps its registration. The second is
     /// withdrawn at once, and the third when all of these are registered. Those that are registered
-    /// after that are kept. A closure for each shows which one is lost. One for all exposes answers that identify
-    /// an observer by an address.
+    /// after that are kept. A closure for each shows which one is lost. One for all exposes answers
+    /// that identify an observer by an address.
     private static func calledThoughDropped(_ answer: Answer) throws {
         let (early, count) = (3 * Bounds.squared, 4 * Bounds.squared)
         let isKept = { (number: Int) in number % 3 == 0 || number >= early }

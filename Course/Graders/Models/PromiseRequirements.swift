@@ -506,6 +506,15 @@ private func crowd(
     throw Fault("settles twice", "call \(value) of `resolve` has an effect")
 }
 
+/// Registers work for the error, or for the value.
+private func observe(_ promise: any Handle<Int>, _ rejecting: Bool, _ work: @escaping () -> Void) {
+    if rejecting {
+        promise.gradedError { _ in work() }
+    } else {
+        _ = promise.gradedThen { _ in work() }
+    }
+}
+
 /// Each handler registers the next one.
 private func nest(_ answer: any PromiseAnswer, rejecting: Bool, takesTurns: Bool) throws {
     var heard: [Int] = []
@@ -519,11 +528,7 @@ private func nest(_ answer: any PromiseAnswer, rejecting: Bool, takesTurns: Bool
             if number < Bounds.many { register(number + 1) }
             returned = number
         }
-        if rejecting {
-            pending.promise.gradedError { _ in work() }
-        } else {
-            _ = pending.promise.gradedThen { _ in work() }
-        }
+        observe(pending.promise, rejecting, work)
     }
     register(1)
     if rejecting { pending.reject(Sent("no")) } else { pending.resolve(1) }
@@ -546,11 +551,7 @@ private func spread(_ answer: any PromiseAnswer, rejecting: Bool, takesTurns: Bo
                 heard.append(number)
                 register(2)
             }
-            if rejecting {
-                pending.promise.gradedError { _ in work() }
-            } else {
-                _ = pending.promise.gradedThen { _ in work() }
-            }
+            observe(pending.promise, rejecting, work)
         }
     }
     register(1)
@@ -593,11 +594,7 @@ private func share(_ answer: any PromiseAnswer, rejecting: Bool) throws {
     settled.resolve(1)
     for number in 1...Bounds.many {
         let link = settled.promise.gradedFlatten { _ in pending.promise }
-        if rejecting {
-            link.gradedError { _ in heard.append(number) }
-        } else {
-            _ = link.gradedThen { _ in heard.append(number) }
-        }
+        observe(link, rejecting) { heard.append(number) }
     }
     if rejecting { pending.reject(Sent("no")) } else { pending.resolve(1) }
     // No order is promised between the handlers of two promises.

@@ -225,9 +225,9 @@ SWIFT_FUNCTION void swift_willThrowTypedImpl(void *value, void *type, void *conf
 // MARK: - For the self-test
 
 #define SYMBOL_OF_TASK(operation, task, name, symbol) symbol,
-#define SYMBOL_OF_OWN(operation, name, symbol) symbol,
+#define SYMBOL_OWN(operation, name, symbol) symbol,
 
-const char *const rl_symbols_of_cancellation[] = {METHODS(SYMBOL_OF_TASK, SYMBOL_OF_OWN)
+const char *const rl_symbols_of_cancellation[] = {METHODS(SYMBOL_OF_TASK, SYMBOL_OWN)
                                                       CHECK_CANCELLATION,
                                                   WITH_HANDLER,
                                                   "swift_taskGroup_addPending",
