@@ -108,11 +108,10 @@ struct Completion {
 
     private func interleaving(_ beginning: [Choice]) -> Exploration.Trace? {
         try? replay(
-            Exploration.Schedule(
-                steps: beginning.map { choice in
-                    let old = choice.reads.map { Exploration.Schedule.Mark.old($0) }
-                    return (thread: choice.thread, mark: choice.mark.inSchedule ?? old)
-                }))
+            Exploration.Schedule(beginning.map(\.thread)) { step in
+                let choice = beginning[step]
+                return choice.mark.inSchedule ?? choice.reads.map { .old($0) }
+            })
     }
 
     /// The steps that can follow.

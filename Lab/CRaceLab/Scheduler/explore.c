@@ -20,14 +20,15 @@
 
 static pthread_mutex_t one_at_a_time = NESTABLE;
 static bool made;
-
-void rl_hold_explorations(void) { pthread_mutex_lock(&one_at_a_time); }
-void rl_release_explorations(void) { pthread_mutex_unlock(&one_at_a_time); }
+/// How often a thread holds explorations, and whether it has explored meanwhile.
+static int held;
+static bool has_explored;
 
 void rl_begin_in_child(uint32_t room) {
     RL_REQUIRE(rl_recording, "this process has no recorder");
     one_at_a_time = (pthread_mutex_t)NESTABLE;
-    made = false;
+    made = has_explored = false;
+    held = 0;
     lab.idle = lab.spare = lab.running = NULL;
     lab.steps = rl_recording->steps;
     lab.fingerprints = rl_grown(NULL, 0, room, sizeof *lab.fingerprints);
@@ -36,10 +37,12 @@ void rl_begin_in_child(uint32_t room) {
 
 #if defined(__linux__)
 
+static cpu_set_t processors;
+
 /// Keeps the watching thread on the processor of the other threads: waking threads across
 /// processors takes longer than many explorations.
-static void stay_on_this_processor(cpu_set_t *before) {
-    sched_getaffinity(0, sizeof *before, before);
+static void stay_on_this_processor(void) {
+    sched_getaffinity(0, sizeof processors, &processors);
     lab.processor = sched_getcpu();
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -47,7 +50,36 @@ static void stay_on_this_processor(cpu_set_t *before) {
     sched_setaffinity(0, sizeof set, &set);
 }
 
+static void leave_this_processor(void) { sched_setaffinity(0, sizeof processors, &processors); }
+
+#else
+
+static void stay_on_this_processor(void) {}
+static void leave_this_processor(void) {}
+
 #endif
+
+void rl_hold_explorations(void) {
+    pthread_mutex_lock(&one_at_a_time);
+    held++;
+}
+
+void rl_release_explorations(void) {
+    if (--held == 0 && has_explored) {
+        has_explored = false;
+        rl_end_reporting_crashes();
+        leave_this_processor();
+    }
+    pthread_mutex_unlock(&one_at_a_time);
+}
+
+/// Many small explorations take less time if this is done once for all of them.
+static void prepare_process(void) {
+    if (has_explored) return;
+    has_explored = true;
+    stay_on_this_processor();
+    rl_begin_reporting_crashes();
+}
 
 rl_summary rl_explore(const rl_scenario *scenario) {
     rl_hold_explorations();
@@ -65,18 +97,10 @@ rl_summary rl_explore(const rl_scenario *scenario) {
     lab.current = NULL;
     lab.begun = false;
     lab.began = lab.reported = rl_milliseconds();
-#if defined(__linux__)
-    cpu_set_t before;
-    stay_on_this_processor(&before);
-#endif
-    rl_begin_reporting_crashes();
+    prepare_process();
     atomic_store(&lab.progress, 0);
     rl_assign(ENGINE);
     rl_watch();
-    rl_end_reporting_crashes();
-#if defined(__linux__)
-    sched_setaffinity(0, sizeof before, &before);
-#endif
     rl_summary summary = lab.summary;
     rl_release_explorations();
     return summary;

@@ -30,13 +30,13 @@
 
 bool rl_keep(void *memory, rl_place place) {
     if (!me || me->fate != STAYS || (me->thread < 0 && lab.run.kept_count == 0)) return false;
-    object_record *o = rl_object_at(memory);
-    if (o->is_freed) {
+    const object_record *known = rl_known_object(memory);
+    if (known && known->is_freed) {
         rl_frees_again(place);
         return true;
     }
     if (me->thread < 0) return false;
-    o->is_freed = true;
+    rl_object_at(memory)->is_freed = true;
     block_of_memory *b = rl_block_with(my_thread(), (uintptr_t)memory);
     if (b && b->start == (uintptr_t)memory) b->is_freed = true;
     MAKE_ROOM(lab.run.kept, lab.run.kept_count, lab.run.kept_capacity, 1024);

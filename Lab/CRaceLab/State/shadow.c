@@ -75,6 +75,10 @@ object_record *rl_object_at(const void *object) {
     return known_at(&shadow.objects, (uintptr_t)object, sizeof(object_record), &is_new);
 }
 
+object_record *rl_known_object(const void *object) {
+    return rl_known_record(&shadow.objects, (uintptr_t)object);
+}
+
 void rl_for_all_locks(void (*visit)(lock *l)) {
     for (size_t i = 0; i < shadow.locks.capacity; i++)
         if (shadow.locks.slots[i].known) visit(shadow.locks.slots[i].known);

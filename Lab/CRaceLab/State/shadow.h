@@ -26,5 +26,7 @@ lock *rl_lock_at(uintptr_t address);
 lock *rl_known_lock(uintptr_t address);
 /// What is known about an object, for the caller to change.
 object_record *rl_object_at(const void *object);
+/// Returns NULL if nothing is known about an object in this run.
+object_record *rl_known_object(const void *object);
 /// Calls `visit` with each lock of this run.
 void rl_for_all_locks(void (*visit)(lock *l));

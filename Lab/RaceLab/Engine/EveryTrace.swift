@@ -41,16 +41,15 @@ package final class Recorder {
         if prefix == nil, startsOver {
             // It does so before the first visit, so that no interleaving is visited twice.
             // The checks, too, may show that it has to.
-            explorer.judge = { run in
+            _ = explorer.run { run in
                 defer { Notes.stop() }
                 _ = explorer.causes(of: run)
                 return true
             }
-            _ = explorer.run()
         }
         let states = explorer.readStates()
         var found: Exploration.Inconclusive?
-        explorer.judge = { run in
+        let summary = explorer.run(prefix, andBeyond: prefix != nil, continuing: true) { run in
             defer { Notes.stop() }
             found = explorer.inconclusive(of: run)
             guard found == nil, [RL_COMPLETE, RL_DEADLOCK].contains(run.status) else {
@@ -58,7 +57,6 @@ package final class Recorder {
             }
             return visit(explorer.trace(run, states))
         }
-        let summary = explorer.run(prefix, andBeyond: prefix != nil, continuing: true)
         if let found = found ?? explorer.inconclusive ?? explorer.inconclusive(after: summary) {
             throw .inconclusive(found)
         }

@@ -80,8 +80,8 @@ final class Explorer {
     var began = ContinuousClock.now
     var deadline: ContinuousClock.Instant?
     var inconclusive: Exploration.Inconclusive?
-    /// Judges a run; returns whether to continue with the next.
-    var judge: (rl_run) -> Bool = { _ in true }
+    /// During `run`.
+    var judge: ((rl_run) -> Bool)?
     var stepped: ((Int) -> Void)?
     /// What judges a run at the moment, in words.
     private var judging = ""
@@ -108,6 +108,8 @@ final class Explorer {
     // MARK: The result
 
     func explored() -> ExplorationResult {
+        rl_hold_explorations()
+        defer { rl_release_explorations() }
         setDeadline()
         let result = exploredOnce()
         guard result.inconclusive == .notDeterministic else { return result }
@@ -131,8 +133,7 @@ final class Explorer {
     }
 
     private func exploredOnce() -> ExplorationResult {
-        judge = { run in self.tally(run) }
-        let summary = run()
+        let summary = run { run in self.tally(run) }
         let isBounded = search?.reachedPreemptionBound == true
         let sample = search?.sampling?.sample
         let covered = progress.map(Exploration.Covered.init)
@@ -188,11 +189,10 @@ final class Explorer {
         let counted = outcomes
         defer { outcomes = counted }
         var shows = false
-        judge = { run in
+        _ = run(schedule) { run in
             shows = run.status != RL_MISFIT && self.causes(of: run).contains(cause)
             return false
         }
-        _ = run(schedule)
         return shows ? schedule : tally.schedule
     }
 
@@ -241,12 +241,11 @@ final class Explorer {
         let counted = outcomes
         defer { outcomes = counted }
         var again: Recording?
-        judge = { run in
+        _ = run(first.schedule) { run in
             again = self.recording(of: run, causes: self.causes(of: run))
             self.lastPlaces = first.places + run.places
             return false
         }
-        _ = run(first.schedule)
         return again == first
     }
 
@@ -314,11 +313,10 @@ final class Explorer {
     private func describedThreads() throws(Exploration.ReplayError) -> [String] {
         onlyDescribes = true
         defer { onlyDescribes = false }
-        judge = { run in
+        _ = run { run in
             self.inconclusive = self.inconclusive(of: run)
             return false
         }
-        _ = run()
         if let inconclusive = inconclusive ?? inconclusive(of: scenario) {
             throw .inconclusive(inconclusive)
         }

@@ -2,10 +2,19 @@ import CRaceLab
 
 /// Runs the engine and implements its callbacks.
 extension Explorer {
+    /// - Parameter judge: judges a run that has ended; returns whether to continue with the next.
     func run(
-        _ schedule: Exploration.Schedule? = nil, andBeyond: Bool = false, continuing: Bool = false
+        _ schedule: Exploration.Schedule? = nil, andBeyond: Bool = false, continuing: Bool = false,
+        judge: @escaping (rl_run) -> Bool
     ) -> rl_summary {
         inconclusive = nil
+        self.judge = judge
+        defer {
+            // They hold this object.
+            self.judge = nil
+            wasSetUp = nil
+            stepped = nil
+        }
         if let why = Exploration.unavailable {
             inconclusive = .unavailable(why)
             return rl_summary()
@@ -21,7 +30,7 @@ extension Explorer {
         configuration.body = { context, thread in Explorer.from(context).runBody(Int(thread)) }
         configuration.finished = { context, run in
             let explorer = Explorer.from(context)
-            return explorer.judge(run!.pointee)
+            return explorer.judge!(run!.pointee)
         }
         configuration.ends = { context, run, end in
             Explorer.from(context).report(end!.pointee, in: run!.pointee)

@@ -60,7 +60,7 @@ extension Explorer {
         let states = readStates()
         var trace: Exploration.Trace?
         var mismatch: Exploration.ScheduleMismatch?
-        judge = { run in
+        let summary = run(schedule) { run in
             defer { Notes.stop() }
             if let inconclusive = self.inconclusive(of: run) {
                 self.inconclusive = inconclusive
@@ -71,7 +71,6 @@ extension Explorer {
             }
             return false
         }
-        let summary = run(schedule)
         hasUnannounced = summary.has_unannounced
         if let inconclusive { throw .inconclusive(inconclusive) }
         if let mismatch { throw .mismatch(mismatch) }
@@ -90,7 +89,7 @@ extension Explorer {
         setDeadline()
         for length in schedule.choices.indices.reversed() {
             var survivor = false
-            judge = { run in
+            let summary = run(schedule.prefix(length), andBeyond: true) { run in
                 let causes =
                     [RL_COMPLETE, RL_DEADLOCK, RL_CRASHES].contains(run.status)
                     ? self.causes(of: run) : []
@@ -99,7 +98,6 @@ extension Explorer {
                 }
                 return !survivor
             }
-            let summary = run(schedule.prefix(length), andBeyond: true)
             if survivor { return length }
             let isBounded = search?.reachedPreemptionBound == true
             if isBounded || summary.bound != RL_NO_BOUND { return nil }

@@ -36,7 +36,8 @@ extension rl_run {
 
 /// The first elements of an array in a structure of C, which Swift sees as a tuple.
 func elements<Tuple, Element>(of array: Tuple, _ count: some BinaryInteger) -> [Element] {
-    withUnsafeBytes(of: array) { Array($0.bindMemory(to: Element.self).prefix(Int(count))) }
+    if count == 0 { return [] }
+    return withUnsafeBytes(of: array) { Array($0.bindMemory(to: Element.self).prefix(Int(count))) }
 }
 
 extension rl_race {
@@ -56,10 +57,9 @@ extension Exploration.Schedule {
     }
 
     init(choicesOfEngine: [UInt32]) {
-        self.init(
-            steps: choicesOfEngine.lazy.map { choice in
-                (thread: Int(rl_chosen_thread(choice)), mark: Mark(choiceOfEngine: choice))
-            })
+        self.init(choicesOfEngine.map { Int(rl_chosen_thread($0)) }) {
+            Mark(choiceOfEngine: choicesOfEngine[$0])
+        }
     }
 
     /// The choices in the engine's encoding. An invalid thread index becomes `RL_MAX_THREADS`,

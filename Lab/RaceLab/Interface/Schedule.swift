@@ -54,12 +54,11 @@ extension Exploration {
             self.marks = marks
         }
 
-        package init(steps: some Sequence<(thread: Int, mark: Mark?)>) {
-            var choices: [Int] = []
+        /// - Parameter mark: what is special about a step, if anything.
+        package init(_ choices: [Int], mark: (Int) -> Mark?) {
             var marks: [Int: Mark] = [:]
-            for step in steps {
-                marks[choices.count] = step.mark
-                choices.append(step.thread)
+            for step in choices.indices {
+                if let mark = mark(step) { marks[step] = mark }
             }
             self.init(choices, marks: marks)
         }

@@ -167,7 +167,7 @@ extension Exploration {
 
         /// The schedule that reproduces the interleaving.
         public var schedule: Schedule {
-            Schedule(steps: steps.lazy.map { (thread: $0.thread, mark: $0.markInSchedule) })
+            Schedule(steps.map(\.thread)) { steps[$0].markInSchedule }
         }
 
         /// The text with which ``Exploration/replay(_:)-(String)`` reproduces the interleaving.

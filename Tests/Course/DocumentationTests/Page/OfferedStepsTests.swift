@@ -90,11 +90,10 @@ import Testing
         for _ in 0..<orders {
             let edges = order(of: graph, &random)
             let labels = edges.map { graph.labels[$0.label] }
-            let schedule = Exploration.Schedule(
-                steps: labels.map { label in
-                    let old = label.isOld ? Exploration.Schedule.Mark.old(label.reads!) : nil
-                    return (thread: label.thread, mark: label.mark.inSchedule ?? old)
-                })
+            let schedule = Exploration.Schedule(labels.map(\.thread)) { step in
+                let label = labels[step]
+                return label.mark.inSchedule ?? (label.isOld ? .old(label.reads!) : nil)
+            }
             let trace: Exploration.Trace
             do {
                 trace = try replay(one, schedule)
