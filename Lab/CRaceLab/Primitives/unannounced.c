@@ -196,6 +196,15 @@ void rl_passed_by_pointer(uintptr_t pc) {
     }
 }
 
+/// Whether a function is a closure in another one. The compiler splits an asynchronous function into
+/// parts, and the names of all but the first end with a number, as in `TY2_`.
+static bool is_closure_in(const char *inner, const char *outer) {
+    const char *end = strrchr(outer, 'T');
+    const bool is_part = end && (end[1] == 'Y' || end[1] == 'Q') &&
+                         strspn(end + 2, "0123456789_") == strlen(end + 2);
+    return strncmp(inner, outer, is_part ? (size_t)(end - outer) : strlen(outer)) == 0;
+}
+
 /// Whether the access begins in the function with this place, or in a function around it, if that is
 /// a closure. The access to a property that a subclass or a witness may replace is begun by its
 /// accessor.
@@ -204,7 +213,7 @@ static bool is_begun_around(const open_access *o, uintptr_t pc) {
     rl_ignore();
     rl_line outer, inner;
     const bool is_closure = rl_find_line(o->pc - 1, &outer) && rl_find_line(pc - 1, &inner) &&
-                            strncmp(inner.function, outer.function, strlen(outer.function)) == 0;
+                            is_closure_in(inner.function, outer.function);
     rl_attend();
     return is_closure;
 }

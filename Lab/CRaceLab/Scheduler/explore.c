@@ -59,12 +59,16 @@ static void leave_this_processor(void) {}
 
 #endif
 
+// Within an exploration there is none to wait for, see `rl_unavailable`.
+
 void rl_hold_explorations(void) {
+    if (me) return;
     pthread_mutex_lock(&one_at_a_time);
     held++;
 }
 
 void rl_release_explorations(void) {
+    if (me) return;
     if (--held == 0 && has_explored) {
         has_explored = false;
         rl_end_reporting_crashes();

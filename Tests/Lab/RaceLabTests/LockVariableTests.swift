@@ -29,6 +29,26 @@
             }
         }
 
+        /// The second pair of closures belongs to a later part of the function.
+        private final class AsynchronousCounter: @unchecked Sendable {
+            private var mutex = pthread_mutex_t()
+            var value = 0
+
+            init() { pthread_mutex_init(&mutex, nil) }
+
+            deinit { pthread_mutex_destroy(&mutex) }
+
+            func add() async {
+                _ = withUnsafeMutablePointer(to: &mutex) { pthread_mutex_lock($0) }
+                value += 1
+                _ = withUnsafeMutablePointer(to: &mutex) { pthread_mutex_unlock($0) }
+                await Task.yield()
+                _ = withUnsafeMutablePointer(to: &mutex) { pthread_mutex_lock($0) }
+                value += 1
+                _ = withUnsafeMutablePointer(to: &mutex) { pthread_mutex_unlock($0) }
+            }
+        }
+
         private final class ReadersWriterCounter: Counter, @unchecked Sendable {
             private var lock = pthread_rwlock_t()
             private var count = 0
@@ -220,6 +240,12 @@
             KnownProgram("without a lock, in a class that is not final", .overlap) { scenario in
                 let counter = OpenCounter()
                 scenario.threads("first", "second") { counter.value += 1 }
+            },
+            KnownProgram("in closures of an asynchronous function", outcomes: ["4"]) { scenario in
+                let counter = AsynchronousCounter()
+                scenario.task("first") { await counter.add() }
+                scenario.task("second") { await counter.add() }
+                scenario.outcome { "\(counter.value)" }
             },
         ]
 
