@@ -92,7 +92,7 @@ static void add(rl_place place, bool is_publishing, bool is_partial) {
 /// orders that before now, as when an atomic operation with a weak ordering publishes it. Stores
 /// the place of the write in `*other`.
 static bool is_published_unordered(const thread *t, uintptr_t address, uintptr_t *other) {
-    if (!lab.summary.has_weak_orderings) return false;
+    if (!rl_exploring.summary.has_weak_orderings) return false;
     for (int i = 0; i < lab.run.thread_count; i++) {
         const thread *o = &lab.run.threads[i];
         if (o == t || o->latest_private_write <= t->clock.ordered[i]) continue;
@@ -160,7 +160,7 @@ void rl_meet_unannounced(rl_kind kind, extent memory, bool is_step, rl_place pla
     }
     if (is_part_of_announced(t, address, place)) return;
     if (rl_is_compilers_own(place.pc) && rl_is_compilers_cache(place.pc, address)) return;
-    if (kind == RL_MODIFY) lab.summary.has_unannounced = t->modifies = true;
+    if (kind == RL_MODIFY) rl_exploring.summary.has_unannounced = t->modifies = true;
     check(kind, memory, place, false);
 }
 
@@ -228,7 +228,7 @@ void rl_is_used_as_lock(const void *variable, rl_place place) {
             return rl_meet_outside("passes locks by pointer at too many places", place);
         of_locks->at[of_locks->count++] = o->pc;
         of_locks->changes++;
-        if (lab.summary.older_change == o->begun_at) lab.summary.older_change = 0;
+        if (rl_exploring.summary.older_change == o->begun_at) rl_exploring.summary.older_change = 0;
         lab.run.has_more_steps = true;
     }
 }

@@ -95,17 +95,17 @@ rl_summary rl_explore(const rl_scenario *scenario) {
         void *frame;
         backtrace(&frame, 1);
     }
-    lab.scenario = scenario;
+    const int64_t now = rl_milliseconds();
+    rl_exploring = (struct exploration){.scenario = scenario,
+                                        .summary = {.matters = scenario->matters},
+                                        .began = now,
+                                        .reported = now};
     lab.work = rl_work;
-    lab.summary = (rl_summary){.matters = scenario->matters};
-    lab.current = NULL;
-    lab.begun = false;
-    lab.began = lab.reported = rl_milliseconds();
     prepare_process();
     atomic_store(&lab.progress, 0);
     rl_assign(ENGINE);
     rl_watch();
-    rl_summary summary = lab.summary;
+    rl_summary summary = rl_exploring.summary;
     rl_release_explorations();
     return summary;
 }

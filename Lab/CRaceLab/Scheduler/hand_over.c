@@ -186,8 +186,9 @@ int rl_add_thread(void) {
 /// Starts the threads in order, except that the thread which makes the first step starts last: it
 /// can continue at once, without a hand-over.
 int rl_next_to_start(void) {
-    int goes_first =
-        lab.current && lab.current->length > 0 ? rl_chosen_thread(lab.current->choices[0]) : 0;
+    int goes_first = rl_exploring.current && rl_exploring.current->length > 0
+                         ? rl_chosen_thread(rl_exploring.current->choices[0])
+                         : 0;
     if (goes_first >= lab.run.first_count) goes_first = 0;
     int nth = lab.run.started_count++;
     if (nth == lab.run.first_count - 1) return goes_first;
@@ -198,8 +199,8 @@ void rl_report_last_step(thread *t) {
     if (!t->unreported) return;
     t->unreported = false;
     lab.steps[t->last_step].locks_held = t->locks_held;
-    if (!lab.scenario->stepped) return;
+    if (!rl_exploring.scenario->stepped) return;
     rl_ignore();
-    lab.scenario->stepped(lab.scenario->context, (uint32_t)t->last_step);
+    rl_exploring.scenario->stepped(rl_exploring.scenario->context, (uint32_t)t->last_step);
     rl_attend();
 }

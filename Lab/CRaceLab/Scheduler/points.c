@@ -140,7 +140,7 @@ static void note_whether_late(thread *t, bool has_succeeded) {
     const uint64_t latest = t->latest;
     t->latest = 0;
     if (latest > 0 && has_succeeded && t->clock.slept > latest && !rl_gives(RL_LIBERTY_TIME_OUTS))
-        lab.summary.late_wait = t->pc;
+        rl_exploring.summary.late_wait = t->pc;
 }
 
 uint32_t rl_announced_step(int index) {
@@ -156,7 +156,7 @@ uint32_t rl_announced_step(int index) {
     record->address = t->address;
     record->pc = t->pc;
     bool done = carry_out(t);
-    if (lab.scenario->keeps_stores && !t->operation->is_atomic) rl_note_other_step(index);
+    if (rl_exploring.scenario->keeps_stores && !t->operation->is_atomic) rl_note_other_step(index);
     record->failed = !done || t->timed_out;
     if (t->timed_out) rl_wait_until(t->deadline);
     note_whether_late(t, !record->failed);

@@ -30,19 +30,20 @@ uintptr_t rl_place_that_observes(void) { return counts.observed_at; }
 /// What earlier runs have shown.
 static const rl_known_counts *known(void) {
     static const rl_known_counts nothing;
-    return lab.scenario->counts ? lab.scenario->counts : &nothing;
+    return rl_exploring.scenario->counts ? rl_exploring.scenario->counts : &nothing;
 }
 
 // MARK: - Events on the threads
 
 static bool is_listening(void) {
     // Also in a replay, so that the same remnants are left on the stack.
-    return rl_active && lab.scenario->reduce && me->fate == STAYS && my_thread()->last_step >= 0;
+    return rl_active && rl_exploring.scenario->reduce && me->fate == STAYS &&
+           my_thread()->last_step >= 0;
 }
 
 /// A lost thread may come back during another exploration.
 static bool is_followed_here(void) {
-    return me && me->fate != IS_LOST && !rl_is_ignoring() && lab.scenario->reduce;
+    return me && me->fate != IS_LOST && !rl_is_ignoring() && rl_exploring.scenario->reduce;
 }
 
 static size_t number_of(uintptr_t object) {

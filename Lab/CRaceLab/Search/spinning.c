@@ -121,7 +121,8 @@ static void note_first_visit(thread *t, uint8_t what, uint64_t callers, const st
 static void is_redundant(thread *t) {
     t->is_vain = false;
     rl_set_spinning(t, false);
-    if (lab.scenario->schedule || (lab.current && lab.current->sampler)) return;
+    if (rl_exploring.scenario->schedule || (rl_exploring.current && rl_exploring.current->sampler))
+        return;
     lab.run.redundant = true;
     if (lab.run.step_count < lab.run.branch_limit) lab.run.branch_limit = lab.run.step_count;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 struct laboratory lab;
+struct exploration rl_exploring;
 
 const rl_part_of_run *rl_parts_of_run;
 
@@ -63,10 +64,10 @@ bool rl_stand_for_main_thread(bool is_main) {
     return before;
 }
 
-bool rl_has_fault(unsigned fault) { return lab.scenario->faults & fault; }
+bool rl_has_fault(unsigned fault) { return rl_exploring.scenario->faults & fault; }
 
 bool rl_gives(unsigned liberty) {
-    const rl_scenario *s = lab.scenario;
+    const rl_scenario *s = rl_exploring.scenario;
     if (s->liberties & liberty) return true;
     // An exact replay contains the time-outs and spurious wakeups of its schedule.
     return liberty != RL_LIBERTY_ANY_WAITER && s->schedule && !s->beyond;

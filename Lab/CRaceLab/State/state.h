@@ -403,17 +403,19 @@ struct run {
     size_t kept_count, kept_capacity;
 };
 
-struct laboratory {
-    struct run run;
-
-    // Of one exploration.
+/// What lasts for an exploration.
+struct exploration {
     const rl_scenario *scenario;
     bool begun;
     rl_summary summary;
     int64_t began, reported;  // milliseconds: the start, and the last progress report
     const rl_plan *current;   // what is prescribed for this run; NULL: nothing
+};
 
-    // Of the process.
+/// What lasts as long as the process, and the run in it.
+struct laboratory {
+    struct run run;
+
     rl_step *steps;
     uint64_t *fingerprints;  // of the execution before each step
     uint32_t step_capacity;
@@ -434,6 +436,7 @@ struct laboratory {
 #define me rl_me
 
 extern struct laboratory lab;
+extern struct exploration rl_exploring;
 extern _Thread_local worker *me;
 
 static inline rl_thread_set set_of(int index) { return (rl_thread_set)1 << index; }
