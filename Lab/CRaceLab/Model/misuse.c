@@ -49,7 +49,10 @@ bool rl_is_held_elsewhere(const void *address) {
     return l && l->owner != NO_THREAD && l->owner != me->thread;
 }
 
-void rl_frees_again(rl_place place) {
+void rl_frees_again(const void *memory, rl_place place) {
+    object_record *o = rl_object_at(memory);
+    if (o->is_freed_again) return;
+    o->is_freed_again = true;
     rl_library_between(&place);
     rl_add_misuse(rl_misuse_at(RL_FREED_TWICE, place));
 }

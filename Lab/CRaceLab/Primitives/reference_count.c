@@ -137,7 +137,7 @@ static bool has_ended(const void *object, int64_t references, uint32_t n) {
 static bool will_release(const void *object, uint32_t n, rl_place place) {
     const int64_t references = rl_references_to(object);
     const bool exists = !has_ended(object, references, n);
-    if (!exists) rl_frees_again(place);
+    if (!exists) rl_frees_again(object, place);
     if (!exists) rl_looks_at_object(object);  // so that each thread may be the one that is too late
     if (exists) rl_counts(object, -(int)n, false);
     if (exists && references > n) rl_removes_reference(object);

@@ -32,7 +32,7 @@ bool rl_keep(void *memory, rl_place place) {
     if (!me || me->fate != STAYS || (me->thread < 0 && lab.run.kept_count == 0)) return false;
     const object_record *known = rl_known_object(memory);
     if (known && known->is_freed) {
-        rl_frees_again(place);
+        rl_frees_again(memory, place);
         return true;
     }
     if (me->thread < 0) return false;

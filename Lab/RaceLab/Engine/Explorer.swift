@@ -400,11 +400,10 @@ final class Explorer {
         }
         judging = "the end of an object"
         if run.status == RL_COMPLETE { scenario.letGo() }
-        causes += misuses(names: names(of: run)).map { FindingKey.said(.misuse, $0) }
-        for race in run.allRaces {
-            let cause = key(of: race)
-            if !causes.contains(cause) { causes.append(cause) }
-        }
+        let others =
+            misuses(names: names(of: run)).map { FindingKey.said(.misuse, $0) }
+            + run.allRaces.map { key(of: $0) }
+        for cause in others where !causes.contains(cause) { causes.append(cause) }
         return causes
     }
 
