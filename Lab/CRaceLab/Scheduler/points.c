@@ -29,7 +29,9 @@
 #include <errno.h>
 
 bool rl_keep(void *memory, rl_place place) {
-    if (!me || me->fate != STAYS || (me->thread < 0 && lab.run.kept_count == 0)) return false;
+    if (!me || me->fate != STAYS) return false;
+    const uint64_t mark = (uint64_t)1 << ((uintptr_t)memory / 16 % 64);
+    if (me->thread < 0 && !(lab.run.marks_of_kept & mark)) return false;
     const object_record *known = rl_known_object(memory);
     if (known && known->is_freed) {
         rl_frees_again(memory, place);
@@ -41,6 +43,7 @@ bool rl_keep(void *memory, rl_place place) {
     if (b && b->start == (uintptr_t)memory) b->is_freed = true;
     MAKE_ROOM(lab.run.kept, lab.run.kept_count, lab.run.kept_capacity, 1024);
     lab.run.kept[lab.run.kept_count++] = memory;
+    lab.run.marks_of_kept |= mark;
     rl_clean_stack();
     return true;
 }

@@ -37,7 +37,7 @@ void rl_dismiss_the_rest(void) {
 
 static void free_what_was_kept(void) {
     for (size_t i = 0; i < lab.run.kept_count; i++) rl_free_of_program(lab.run.kept[i]);
-    lab.run.kept_count = 0;
+    lab.run.kept_count = lab.run.marks_of_kept = 0;
 }
 
 /// Threads that the set-up or the judging of a run started and did not join.

@@ -402,6 +402,7 @@ struct run {
     size_t set_up_count, set_up_capacity;
     void **kept;  // memory of the program that it has freed
     size_t kept_count, kept_capacity;
+    uint64_t marks_of_kept;  // a bit for each, which others may share
 };
 
 /// What lasts for an exploration.
