@@ -119,7 +119,7 @@ typedef struct {
     uint32_t last_release;  // its number; 0: none
     bool is_freed;          // and its memory is kept, see rl_keep
     bool is_freed_again;
-    bool is_made;           // in this run, so outside code does not know it
+    bool is_made;  // in this run, so outside code does not know it
 } object_record;
 
 /// A block of memory that a thread has allocated during the run.

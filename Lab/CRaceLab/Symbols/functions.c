@@ -33,13 +33,22 @@ size_t rl_size_of_function(uintptr_t pc, uintptr_t *start) {
 
 #if defined(__x86_64__)
 /// Returns the length of an atomic compare-and-exchange up to its opcode; 0 if it is another one.
+///
+/// The same bytes can be part of a number or of the distance to another function. Then the next one
+/// is mostly 0, 255 or close to that. As operands, that is a register, or the register of the
+/// expected value is that of the new one or of the address: no compiler has a use for these.
 static size_t length_of_atomic(const uint8_t *code, size_t room) {
     size_t at = 0;
     bool is_locked = false;
     for (; at < room && (code[at] == 0xF0 || code[at] == 0x66); at++) is_locked |= code[at] == 0xF0;
-    if (at < room && (code[at] & 0xF0) == 0x40) at++;
+    const uint8_t prefix = at < room && (code[at] & 0xF0) == 0x40 ? code[at++] : 0;
     const bool is_exchange = at + 2 < room && code[at] == 0x0F && (code[at + 1] & 0xFE) == 0xB0;
-    return is_locked && is_exchange ? at + 2 : 0;
+    if (!is_locked || !is_exchange) return 0;
+    const uint8_t operands = code[at + 2];
+    const bool is_register = operands >> 6 == 3;
+    const bool is_expected_value = (operands >> 3 & 7) == 0 && !(prefix & 4);
+    const bool is_address_in_it = (operands & 7) == 0 && !(prefix & 1);
+    return is_register || is_expected_value || is_address_in_it ? 0 : at + 2;
 }
 enum { STRIDE = 1 };
 #else

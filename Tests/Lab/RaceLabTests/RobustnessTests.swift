@@ -10,6 +10,24 @@ import Testing
 /// The results of the lab do not depend on the process in which it runs.
 @Suite("The lab is robust", .needsTheLab)
 struct RobustnessTests {
+    // MARK: Instructions
+
+    /// On x86-64, the bytes of these numbers are those of `lock cmpxchg`. `min` and `max` of an
+    /// atomic variable are made of that instruction.
+    @Test("a number is not taken for an atomic instruction")
+    func numbers() {
+        final class Box {
+            var value = 0
+        }
+        let exploration = explore { scenario in
+            let box = Box()
+            scenario.thread("first") { box.value += 0x00B1_0FF0 }
+            scenario.thread("second") { box.value ^= 0x08B0_0FF0 }
+        }
+        #expect(exploration.inconclusive == nil)
+        #expect(exploration.findings.map(\.kind) == [.overlap])
+    }
+
     // MARK: Hashing
 
     private final class Account {
