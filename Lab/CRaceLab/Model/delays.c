@@ -37,8 +37,8 @@ RL_OF_RUN(delays)
 
 static void look_at_time(void) {
     if (!delays.has_sleeping_tasks || !delays.clock_is_read) return;
-    if (rl_exploring.scenario->matters.time || !rl_reduces()) return;
-    rl_exploring.summary.matters.time = true;
+    if (rl_exploration.scenario->matters.time || !rl_reduces()) return;
+    rl_exploration.summary.matters.time = true;
     lab.run.has_more_steps = true;
 }
 

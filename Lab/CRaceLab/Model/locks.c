@@ -13,7 +13,7 @@
 
 bool rl_is_unowned(const thread *t) {
     const lock *l = t->waits_for;
-    if (rl_exploring.scenario->faults & RL_FAULT_LOCKS_ALWAYS_FREE) return true;
+    if (rl_exploration.scenario->faults & RL_FAULT_LOCKS_ALWAYS_FREE) return true;
     return l->owner == NO_THREAD && l->sharers == 0;
 }
 
@@ -104,7 +104,8 @@ void rl_release_lock(thread *t, uintptr_t address) {
         no_longer_holds(&lab.run.threads[l->owner], address);
         l->owner = NO_THREAD;
         rl_note_release(t, l, false);
-        if (!(rl_exploring.scenario->faults & RL_FAULT_NO_EDGE_FROM_UNLOCK)) l->released = t->clock;
+        if (!(rl_exploration.scenario->faults & RL_FAULT_NO_EDGE_FROM_UNLOCK))
+            l->released = t->clock;
     } else if (is_readers) {
         if (--l->shared_depth[index] > 0) {
             forget_once(t, (void *)address);

@@ -50,9 +50,9 @@ bool rl_is_held_elsewhere(const void *address) {
 }
 
 void rl_frees_again(const void *memory, rl_place place) {
-    object_record *o = rl_object_at(memory);
-    if (o->is_freed_again) return;
-    o->is_freed_again = true;
+    rl_thread_set *by = &rl_object_at(memory)->freed_again_by;
+    if (has(*by, me->thread)) return;
+    if (me->thread >= 0) *by |= set_of(me->thread);
     rl_library_between(&place);
     rl_add_misuse(rl_misuse_at(RL_FREED_TWICE, place));
 }

@@ -9,8 +9,7 @@ void rl_is_misused(rl_misuse_kind kind, rl_place place);
 /// The same in two steps, with details that the caller adds.
 rl_misuse rl_misuse_at(rl_misuse_kind kind, rl_place place);
 void rl_add_misuse(rl_misuse misuse);
-/// Memory is freed that has been freed already. What follows from that in the same run is not
-/// reported.
+/// Memory is freed that has been freed already. Of each thread, that is reported once in a run.
 void rl_frees_again(const void *memory, rl_place place);
 /// Whether a thread of this run holds the lock, exclusively or as a reader.
 bool rl_is_held(const void *lock);

@@ -29,13 +29,14 @@ static bool releases(int order) {
 }
 
 static int effective(int order) {
-    if (order != __ATOMIC_SEQ_CST) rl_exploring.summary.has_weak_orderings = true;
-    return rl_exploring.scenario->faults & RL_FAULT_EVERY_ATOMIC_ORDERS ? __ATOMIC_SEQ_CST : order;
+    if (order != __ATOMIC_SEQ_CST) rl_exploration.summary.has_weak_orderings = true;
+    return rl_exploration.scenario->faults & RL_FAULT_EVERY_ATOMIC_ORDERS ? __ATOMIC_SEQ_CST
+                                                                          : order;
 }
 
 /// The ordering of the operation at a place: that in the source, or the one that is tried instead.
 static int ordering_of(rl_place place, int kind, int order) {
-    rl_summary *s = &rl_exploring.summary;
+    rl_summary *s = &rl_exploration.summary;
     uint32_t i = 0;
     for (; i < s->ordering_count; i++)
         if (s->orderings[i].pc == place.pc && s->orderings[i].kind == kind) break;
@@ -43,7 +44,7 @@ static int ordering_of(rl_place place, int kind, int order) {
         s->orderings[i] = (rl_ordering){.pc = place.pc, .kind = kind, .order = order};
         s->ordering_count++;
     }
-    const rl_ordering *instead = &rl_exploring.scenario->instead;
+    const rl_ordering *instead = &rl_exploration.scenario->instead;
     return instead->pc == place.pc && instead->kind == kind ? instead->order : order;
 }
 
@@ -106,7 +107,7 @@ static void fence(int order) {
     if (me->fate != STAYS) rl_give_up();
     thread *t = my_thread();
     t->accesses++;
-    const bool keeps = rl_exploring.scenario->keeps_stores && order != __ATOMIC_RELAXED;
+    const bool keeps = rl_exploration.scenario->keeps_stores && order != __ATOMIC_RELAXED;
     if (keeps) rl_meet_fence();
     if (acquires(effective(order))) rl_join_times(t->clock.ordered, t->read);
     if (keeps) rl_note_fence(effective(order));
@@ -168,7 +169,7 @@ static void atomic_point(const rl_operation *operation, const void *address, rl_
 /// follow at the same address.
 static bool keeps_stores(const void *address) {
     const uintptr_t a = (uintptr_t)address;
-    if (!rl_exploring.scenario->keeps_stores || rl_is_in_frame(my_thread(), a)) return false;
+    if (!rl_exploration.scenario->keeps_stores || rl_is_in_frame(my_thread(), a)) return false;
     const bool is_own_stack = a >= (uintptr_t)__builtin_frame_address(0) && a < me->stack_base;
     return !is_own_stack && rl_owner_of_stack(a) == NO_THREAD;
 }

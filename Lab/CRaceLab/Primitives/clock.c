@@ -87,8 +87,8 @@ static bool is_known(clockid_t clock) {
 /// if there is no such clock.
 static struct timespec base_of(clockid_t clock) {
     if (!is_known(clock)) return (struct timespec){0};
-    if (clocks[clock].exploration != rl_exploring.scenario->exploration) {
-        clocks[clock].exploration = rl_exploring.scenario->exploration;
+    if (clocks[clock].exploration != rl_exploration.scenario->exploration) {
+        clocks[clock].exploration = rl_exploration.scenario->exploration;
         clocks[clock].base = (struct timespec){0};
         clock_gettime(clock, &clocks[clock].base);
     }

@@ -154,14 +154,14 @@ int rl_owner_of_stack(uintptr_t address) {
 void rl_note_change(uintptr_t address, uintptr_t pc) {
     if (!lab.run.is_first || rl_is_in_runtime(address)) return;
     // What the set-up changes, perhaps a counter, is less likely to make a difference.
-    if (rl_exploring.summary.older_change && !rl_exploring.summary.is_change_of_set_up) return;
+    if (rl_exploration.summary.older_change && !rl_exploration.summary.is_change_of_set_up) return;
     const bool is_own_stack =
         address >= (uintptr_t)__builtin_frame_address(0) && address < me->stack_base;
     if (is_own_stack || rl_owner_of_stack(address) != NO_THREAD || rl_extent_with(address).size > 0)
         return;
     if (rl_is_compilers_own(pc) || rl_is_in_lab(pc)) return;
-    rl_exploring.summary.older_change = pc;
-    rl_exploring.summary.is_change_of_set_up = lab.run.is_setting_up;
+    rl_exploration.summary.older_change = pc;
+    rl_exploration.summary.is_change_of_set_up = lab.run.is_setting_up;
 }
 
 static bool have_others_begun(void) {

@@ -130,7 +130,8 @@ static void *try_retain(void *object) {
 /// Whether the object was freed in this run, or its `deinit` runs, which it would begin once more.
 static bool has_ended(const void *object, int64_t references, uint32_t n) {
     if (me->fate != STAYS) return false;
-    return rl_object_at(object)->is_freed || (runtime.is_ending(object) && references <= n);
+    const object_record *o = rl_known_object(object);
+    return (o && o->is_freed) || (runtime.is_ending(object) && references <= n);
 }
 
 /// Returns whether it can be released.

@@ -160,7 +160,7 @@ void rl_send_job_later(void *job, void (*work)(void *), uint64_t time, bool is_o
     t->is_of_runtime = is_of_runtime;
     t->job = job;
     t->work = work;
-    const bool time_matters = rl_exploring.scenario->matters.time;
+    const bool time_matters = rl_exploration.scenario->matters.time;
     continues_with(t, &wake_up, time_matters ? RL_CLOCK : (uintptr_t)t, my_thread()->pc);
     t->finished = time == never;
     if (!t->finished) rl_begin_delay(t, time);

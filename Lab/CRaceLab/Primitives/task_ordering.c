@@ -175,14 +175,14 @@ static bool differs_from_others(const thread *task) {
 
 void rl_note_priority(thread *task) {
     task->priority = priority_of(task->task);
-    if (rl_exploring.scenario->matters.priorities || !rl_reduces()) return;
+    if (rl_exploration.scenario->matters.priorities || !rl_reduces()) return;
     if (!differs_from_others(task)) return;
-    rl_exploring.summary.matters.priorities = true;
+    rl_exploration.summary.matters.priorities = true;
     lab.run.has_more_steps = true;
 }
 
 void rl_leaves_actor(uintptr_t actor) {
-    if (actor && rl_exploring.scenario->matters.priorities) rl_runtime_did(RL_ARRIVE, actor, 0);
+    if (actor && rl_exploration.scenario->matters.priorities) rl_runtime_did(RL_ARRIVE, actor, 0);
 }
 
 #ifdef __linux__
@@ -194,7 +194,7 @@ NAMED(CURRENT_PRIORITY, SWIFT_FUNCTION uint8_t rl_current_priority(void)) {
     const rl_place place = RL_CALLER;
     const bool is_of_task = rl_active && rl_is_under_test(place.pc) && my_thread()->is_task;
     if (is_of_task &&
-        (rl_exploring.scenario->matters.priorities || differs_from_others(my_thread())))
+        (rl_exploration.scenario->matters.priorities || differs_from_others(my_thread())))
         rl_meet_outside("reads its priority, which rises when a more urgent task waits for it",
                         rl_place_in_source(place));
     return REAL_AT(rl_current_priority, CURRENT_PRIORITY)();

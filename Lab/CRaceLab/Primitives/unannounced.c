@@ -92,7 +92,7 @@ static void add(rl_place place, bool is_publishing, bool is_partial) {
 /// orders that before now, as when an atomic operation with a weak ordering publishes it. Stores
 /// the place of the write in `*other`.
 static bool is_published_unordered(const thread *t, uintptr_t address, uintptr_t *other) {
-    if (!rl_exploring.summary.has_weak_orderings) return false;
+    if (!rl_exploration.summary.has_weak_orderings) return false;
     for (int i = 0; i < lab.run.thread_count; i++) {
         const thread *o = &lab.run.threads[i];
         if (o == t || o->latest_private_write <= t->clock.ordered[i]) continue;
@@ -160,7 +160,7 @@ void rl_meet_unannounced(rl_kind kind, extent memory, bool is_step, rl_place pla
     }
     if (is_part_of_announced(t, address, place)) return;
     if (rl_is_compilers_own(place.pc) && rl_is_compilers_cache(place.pc, address)) return;
-    if (kind == RL_MODIFY) rl_exploring.summary.has_unannounced = t->modifies = true;
+    if (kind == RL_MODIFY) rl_exploration.summary.has_unannounced = t->modifies = true;
     check(kind, memory, place, false);
 }
 
@@ -196,17 +196,17 @@ void rl_passed_by_pointer(uintptr_t pc) {
     }
 }
 
-/// Whether a function is a closure in another one. The compiler splits an asynchronous function into
-/// parts, and the names of all but the first end with a number, as in `TY2_`.
+/// Whether a function is a closure in another one. The compiler splits an asynchronous function
+/// into parts, and the names of all but the first end with a number, as in `TY2_`.
 static bool is_closure_in(const char *inner, const char *outer) {
     const char *end = strrchr(outer, 'T');
-    const bool is_part = end && (end[1] == 'Y' || end[1] == 'Q') &&
+    const bool is_part = end && (end[1] == 'Y' || end[1] == 'Q') && end[2] &&
                          strspn(end + 2, "0123456789_") == strlen(end + 2);
     return strncmp(inner, outer, is_part ? (size_t)(end - outer) : strlen(outer)) == 0;
 }
 
-/// Whether the access begins in the function with this place, or in a function around it, if that is
-/// a closure. The access to a property that a subclass or a witness may replace is begun by its
+/// Whether the access begins in the function with this place, or in a function around it, if that
+/// is a closure. The access to a property that a subclass or a witness may replace is begun by its
 /// accessor.
 static bool is_begun_around(const open_access *o, uintptr_t pc) {
     if (rl_are_in_one_function(o->begun_at, pc) || rl_are_in_one_function(o->pc, pc)) return true;
@@ -228,7 +228,8 @@ void rl_is_used_as_lock(const void *variable, rl_place place) {
             return rl_meet_outside("passes locks by pointer at too many places", place);
         of_locks->at[of_locks->count++] = o->pc;
         of_locks->changes++;
-        if (rl_exploring.summary.older_change == o->begun_at) rl_exploring.summary.older_change = 0;
+        if (rl_exploration.summary.older_change == o->begun_at)
+            rl_exploration.summary.older_change = 0;
         lab.run.has_more_steps = true;
     }
 }

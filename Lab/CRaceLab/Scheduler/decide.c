@@ -224,13 +224,13 @@ static choice choice_of(int64_t number) {
 
 /// Returns NO_THREAD if nothing is prescribed.
 static choice prescribed(uint32_t step) {
-    if (rl_is_trying() || !rl_exploring.current || step >= rl_exploring.current->length)
+    if (rl_is_trying() || !rl_exploration.current || step >= rl_exploration.current->length)
         return choice_of(NO_THREAD);
-    return choice_of(rl_exploring.current->choices[step]);
+    return choice_of(rl_exploration.current->choices[step]);
 }
 
 static bool is_at_branch(uint32_t step) {
-    return rl_exploring.current && step + 1 == rl_exploring.current->length;
+    return rl_exploration.current && step + 1 == rl_exploration.current->length;
 }
 
 /// A hash of the execution so far. It includes the enabled threads, because an execution in which a
@@ -263,7 +263,7 @@ static bool is_too_late(choice c, const rl_alternatives *could) {
 
 /// Whether the run deviates from a schedule that must be replayed exactly.
 static bool misfits(choice c, const rl_alternatives *could) {
-    if (!rl_exploring.scenario->schedule || rl_exploring.scenario->beyond) return false;
+    if (!rl_exploration.scenario->schedule || rl_exploration.scenario->beyond) return false;
     if (lab.run.looks_again && c.thread == NO_THREAD) return false;
     return c.thread == NO_THREAD ? could->enabled != 0 : !can_be_made(c, could);
 }
@@ -281,16 +281,16 @@ static rl_status status_before(uint32_t step, choice c, const situation *now) {
     const bool is_prescribed = c.thread != NO_THREAD;
     if (misfits(c, &now->could)) return RL_MISFIT;
     if (!now->could.enabled) {
-        if (is_prescribed && !rl_exploring.scenario->schedule) return RL_NOT_THE_SAME;
+        if (is_prescribed && !rl_exploration.scenario->schedule) return RL_NOT_THE_SAME;
         return now->unfinished ? rl_deadlock_or_outside() : RL_COMPLETE;
     }
-    const bool is_the_same = !is_at_branch(step) || !rl_exploring.current->fingerprint ||
-                             rl_exploring.current->fingerprint == lab.fingerprints[step];
+    const bool is_the_same = !is_at_branch(step) || !rl_exploration.current->fingerprint ||
+                             rl_exploration.current->fingerprint == lab.fingerprints[step];
     const bool can_be_followed =
         !is_prescribed || (can_be_made(c, &now->could) && !is_too_late(c, &now->could));
     if (!is_the_same || !can_be_followed)
-        return rl_exploring.scenario->schedule ? RL_MISFIT : RL_NOT_THE_SAME;
-    return step >= rl_exploring.scenario->max_steps ? RL_TOO_LONG : RL_COMPLETE;
+        return rl_exploration.scenario->schedule ? RL_MISFIT : RL_NOT_THE_SAME;
+    return step >= rl_exploration.scenario->max_steps ? RL_TOO_LONG : RL_COMPLETE;
 }
 
 // MARK: - Choices of the search
@@ -323,11 +323,11 @@ static choice go_on(uint32_t step, rl_thread_set enabled) {
 static choice chosen_by_sampler(uint32_t step, const situation *now) {
     const rl_view view = {now->could, rl_pending_steps(), lab.run.thread_count,
                           step,       lab.run.last,       lab.run.preemptions};
-    choice c = choice_of(rl_sampled_choice(rl_exploring.current->sampler, &view));
+    choice c = choice_of(rl_sampled_choice(rl_exploration.current->sampler, &view));
     const uint32_t values = c.how ? 1 : rl_count_readable(c.thread);
     if (values > 1)
-        c.store = rl_nth_readable(c.thread,
-                                  rl_random_below(&rl_exploring.current->sampler->random, values));
+        c.store = rl_nth_readable(
+            c.thread, rl_random_below(&rl_exploration.current->sampler->random, values));
     return c;
 }
 
@@ -430,8 +430,8 @@ static int end_run(uint32_t step, choice c, const situation *now) {
 
 /// Whether the steps so far are an interleaving that is known to crash the process.
 static bool is_known_to_crash(void) {
-    for (size_t i = 0; i < rl_exploring.scenario->crash_count; i++) {
-        const rl_crash *crash = &rl_exploring.scenario->crashes[i];
+    for (size_t i = 0; i < rl_exploration.scenario->crash_count; i++) {
+        const rl_crash *crash = &rl_exploration.scenario->crashes[i];
         if (crash->length != lab.run.step_count) continue;
         uint32_t same = 0;
         while (same < crash->length && rl_choice(&lab.steps[same]) == crash->schedule[same]) same++;
@@ -463,7 +463,7 @@ int rl_decide(void) {
     if (!is_prescribed && only_idle_workers_are_left(&now)) return end_idle_worker(now.unfinished);
     lab.run.status = status_before(step, next, &now);
     if (lab.run.status != RL_COMPLETE || !now.could.enabled) return end_run(step, next, &now);
-    const bool is_sampled = rl_exploring.current && rl_exploring.current->sampler;
+    const bool is_sampled = rl_exploration.current && rl_exploration.current->sampler;
     if (rl_is_trying())
         next = chosen_in_trial(&now.could);
     else if (!is_prescribed)

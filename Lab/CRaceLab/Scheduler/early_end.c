@@ -26,11 +26,11 @@ static void report(rl_end *end) {
                 end->status);
         return;
     }
-    if (!rl_exploring.scenario->ends) return;
+    if (!rl_exploration.scenario->ends) return;
     rl_run run = {0};
     rl_fill_in(&run);
     end->is_in_set_up = lab.run.is_setting_up;
-    rl_exploring.scenario->ends(rl_exploring.scenario->context, &run, end);
+    rl_exploration.scenario->ends(rl_exploration.scenario->context, &run, end);
 }
 
 _Noreturn void rl_end_early(const char *call, int status, rl_place place) {

@@ -20,14 +20,14 @@
 
 static pthread_mutex_t one_at_a_time = NESTABLE;
 static bool made;
-/// How often a thread holds explorations, and whether it has explored meanwhile.
+/// How often a thread holds explorations, and whether the process is prepared for them.
 static int held;
-static bool has_explored;
+static bool is_prepared;
 
 void rl_begin_in_child(uint32_t room) {
     RL_REQUIRE(rl_recording, "this process has no recorder");
     one_at_a_time = (pthread_mutex_t)NESTABLE;
-    made = has_explored = false;
+    made = is_prepared = false;
     held = 0;
     lab.idle = lab.spare = lab.running = NULL;
     lab.steps = rl_recording->steps;
@@ -59,7 +59,8 @@ static void leave_this_processor(void) {}
 
 #endif
 
-// Within an exploration there is none to wait for, see `rl_unavailable`.
+// A thread of the lab holds nothing: an exploration within another one is refused, see
+// `rl_unavailable`.
 
 void rl_hold_explorations(void) {
     if (me) return;
@@ -69,8 +70,8 @@ void rl_hold_explorations(void) {
 
 void rl_release_explorations(void) {
     if (me) return;
-    if (--held == 0 && has_explored) {
-        has_explored = false;
+    if (--held == 0 && is_prepared) {
+        is_prepared = false;
         rl_end_reporting_crashes();
         leave_this_processor();
     }
@@ -79,8 +80,8 @@ void rl_release_explorations(void) {
 
 /// Many small explorations take less time if this is done once for all of them.
 static void prepare_process(void) {
-    if (has_explored) return;
-    has_explored = true;
+    if (is_prepared) return;
+    is_prepared = true;
     stay_on_this_processor();
     rl_begin_reporting_crashes();
 }
@@ -96,16 +97,16 @@ rl_summary rl_explore(const rl_scenario *scenario) {
         backtrace(&frame, 1);
     }
     const int64_t now = rl_milliseconds();
-    rl_exploring = (struct exploration){.scenario = scenario,
-                                        .summary = {.matters = scenario->matters},
-                                        .began = now,
-                                        .reported = now};
+    rl_exploration = (struct exploration){.scenario = scenario,
+                                          .summary = {.matters = scenario->matters},
+                                          .began = now,
+                                          .reported = now};
     lab.work = rl_work;
     prepare_process();
     atomic_store(&lab.progress, 0);
     rl_assign(ENGINE);
     rl_watch();
-    rl_summary summary = rl_exploring.summary;
+    rl_summary summary = rl_exploration.summary;
     rl_release_explorations();
     return summary;
 }

@@ -186,8 +186,8 @@ int rl_add_thread(void) {
 /// Starts the threads in order, except that the thread which makes the first step starts last: it
 /// can continue at once, without a hand-over.
 int rl_next_to_start(void) {
-    int goes_first = rl_exploring.current && rl_exploring.current->length > 0
-                         ? rl_chosen_thread(rl_exploring.current->choices[0])
+    int goes_first = rl_exploration.current && rl_exploration.current->length > 0
+                         ? rl_chosen_thread(rl_exploration.current->choices[0])
                          : 0;
     if (goes_first >= lab.run.first_count) goes_first = 0;
     int nth = lab.run.started_count++;
@@ -199,8 +199,8 @@ void rl_report_last_step(thread *t) {
     if (!t->unreported) return;
     t->unreported = false;
     lab.steps[t->last_step].locks_held = t->locks_held;
-    if (!rl_exploring.scenario->stepped) return;
+    if (!rl_exploration.scenario->stepped) return;
     rl_ignore();
-    rl_exploring.scenario->stepped(rl_exploring.scenario->context, (uint32_t)t->last_step);
+    rl_exploration.scenario->stepped(rl_exploration.scenario->context, (uint32_t)t->last_step);
     rl_attend();
 }

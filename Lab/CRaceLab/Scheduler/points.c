@@ -32,13 +32,13 @@ bool rl_keep(void *memory, rl_place place) {
     if (!me || me->fate != STAYS) return false;
     const uint64_t mark = (uint64_t)1 << ((uintptr_t)memory / 16 % 64);
     if (me->thread < 0 && !(lab.run.marks_of_kept & mark)) return false;
-    const object_record *known = rl_known_object(memory);
-    if (known && known->is_freed) {
+    object_record *o = me->thread < 0 ? rl_known_object(memory) : rl_object_at(memory);
+    if (o && o->is_freed) {
         rl_frees_again(memory, place);
         return true;
     }
     if (me->thread < 0) return false;
-    rl_object_at(memory)->is_freed = true;
+    o->is_freed = true;
     block_of_memory *b = rl_block_with(my_thread(), (uintptr_t)memory);
     if (b && b->start == (uintptr_t)memory) b->is_freed = true;
     MAKE_ROOM(lab.run.kept, lab.run.kept_count, lab.run.kept_capacity, 1024);
@@ -143,7 +143,7 @@ static void note_whether_late(thread *t, bool has_succeeded) {
     const uint64_t latest = t->latest;
     t->latest = 0;
     if (latest > 0 && has_succeeded && t->clock.slept > latest && !rl_gives(RL_LIBERTY_TIME_OUTS))
-        rl_exploring.summary.late_wait = t->pc;
+        rl_exploration.summary.late_wait = t->pc;
 }
 
 uint32_t rl_announced_step(int index) {
@@ -159,7 +159,8 @@ uint32_t rl_announced_step(int index) {
     record->address = t->address;
     record->pc = t->pc;
     bool done = carry_out(t);
-    if (rl_exploring.scenario->keeps_stores && !t->operation->is_atomic) rl_note_other_step(index);
+    if (rl_exploration.scenario->keeps_stores && !t->operation->is_atomic)
+        rl_note_other_step(index);
     record->failed = !done || t->timed_out;
     if (t->timed_out) rl_wait_until(t->deadline);
     note_whether_late(t, !record->failed);

@@ -82,9 +82,9 @@ static void finish_work(void) {
 /// Whether the set-up or the judging caused effects outside the scenario.
 static bool went_outside(void) {
     if (!lab.run.outside) return false;
-    rl_exploring.summary.status = RL_OUTSIDE;
-    rl_exploring.summary.outside = lab.run.outside;
-    rl_exploring.summary.outside_pc = lab.run.outside_pc;
+    rl_exploration.summary.status = RL_OUTSIDE;
+    rl_exploration.summary.outside = lab.run.outside;
+    rl_exploration.summary.outside_pc = lab.run.outside_pc;
     return true;
 }
 
@@ -107,17 +107,17 @@ static bool begin_run(void) {
     rl_record_phase(RL_SETTING_UP, NO_THREAD);
     rl_record_steps(0);
     if (rl_recording) {
-        rl_recording->runs = rl_exploring.summary.runs;
-        rl_recording->redundant = rl_exploring.summary.redundant;
+        rl_recording->runs = rl_exploration.summary.runs;
+        rl_recording->redundant = rl_exploration.summary.redundant;
     }
     rl_end_run_in_trial();
     rl_begin_state_of_run();
-    lab.run.is_first = rl_exploring.summary.runs + rl_exploring.summary.redundant == 0 &&
-                       !rl_exploring.scenario->schedule;
+    lab.run.is_first = rl_exploration.summary.runs + rl_exploration.summary.redundant == 0 &&
+                       !rl_exploration.scenario->schedule;
     rl_begin_execution();
-    if (rl_exploring.scenario->stepped) rl_note_objects();
+    if (rl_exploration.scenario->stepped) rl_note_objects();
     lab.run.is_setting_up = true;
-    lab.run.thread_count = rl_exploring.scenario->set_up(rl_exploring.scenario->context);
+    lab.run.thread_count = rl_exploration.scenario->set_up(rl_exploration.scenario->context);
     lab.run.is_setting_up = false;
     finish_work();
     if (!rl_makes_progress()) rl_give_up();
@@ -208,32 +208,32 @@ static bool ends_exploration(void) {
 }
 
 static bool runs_only_this(void) {
-    return rl_exploring.scenario->schedule && !rl_exploring.scenario->beyond;
+    return rl_exploration.scenario->schedule && !rl_exploration.scenario->beyond;
 }
 
 /// Judges the run that has just ended, unless it is redundant. Returns whether to continue.
 static bool judge_run(void) {
     bool go_on = true;
     if (lab.run.redundant) {
-        rl_exploring.summary.redundant++;
+        rl_exploration.summary.redundant++;
     } else {
         const bool is_new = lab.run.status != RL_NOT_THE_SAME && lab.run.status != RL_MISFIT;
-        if (is_new && !lab.run.judge_waits) rl_exploring.summary.runs++;
+        if (is_new && !lab.run.judge_waits) rl_exploration.summary.runs++;
         rl_run run = {0};
         rl_fill_in(&run);
         rl_record_phase(RL_JUDGING, NO_THREAD);
         lab.run.is_judging = lab.run.status == RL_COMPLETE;
-        go_on = rl_exploring.scenario->finished(rl_exploring.scenario->context, &run);
+        go_on = rl_exploration.scenario->finished(rl_exploration.scenario->context, &run);
         lab.run.is_judging = false;
         finish_work();
     }
     FOR_EACH_SERVICE(run_is_over);
     if (!rl_makes_progress()) rl_give_up();
-    if (rl_recording) rl_recording->runs = rl_exploring.summary.runs;
+    if (rl_recording) rl_recording->runs = rl_exploration.summary.runs;
     free_what_was_kept();
-    if (ends_exploration()) rl_exploring.summary.status = lab.run.status;
+    if (ends_exploration()) rl_exploration.summary.status = lab.run.status;
     if (went_outside()) return false;
-    if (lab.run.has_more_steps) return !(rl_exploring.summary.starts_again = true);
+    if (lab.run.has_more_steps) return !(rl_exploration.summary.starts_again = true);
     return !ends_exploration() && go_on && !runs_only_this();
 }
 
@@ -248,14 +248,14 @@ static bool end_run(void) {
         lab.run.outside_pc = rl_place_that_observes();
     }
     const bool is_too_weak =
-        rl_exploring.scenario->finds_weak_orderings && rl_exploring.summary.has_weak_orderings;
+        rl_exploration.scenario->finds_weak_orderings && rl_exploration.summary.has_weak_orderings;
     const bool learns = !ends_exploration() && !runs_only_this() && !lab.run.outside;
     if (lab.run.has_more_steps || (learns && (is_too_weak || !rl_learn()))) {
-        rl_exploring.summary.starts_again = true;
-        if (lab.run.is_first && rl_exploring.scenario->started_over) {
+        rl_exploration.summary.starts_again = true;
+        if (lab.run.is_first && rl_exploration.scenario->started_over) {
             rl_run run = {0};
             rl_fill_in(&run);
-            rl_exploring.scenario->started_over(rl_exploring.scenario->context, &run);
+            rl_exploration.scenario->started_over(rl_exploration.scenario->context, &run);
         }
         FOR_EACH_SERVICE(run_is_over);
         free_what_was_kept();
@@ -265,39 +265,41 @@ static bool end_run(void) {
 }
 
 static rl_bound bound_reached(void) {
-    const rl_scenario *s = rl_exploring.scenario;
-    const uint64_t executed = rl_exploring.summary.runs + rl_exploring.summary.redundant;
-    if (rl_exploring.summary.runs >= s->max_runs) return RL_BOUND_RUNS;
+    const rl_scenario *s = rl_exploration.scenario;
+    const uint64_t executed = rl_exploration.summary.runs + rl_exploration.summary.redundant;
+    if (rl_exploration.summary.runs >= s->max_runs) return RL_BOUND_RUNS;
     if (s->max_executed && executed >= s->max_executed) return RL_BOUND_EXECUTED;
-    if (s->max_milliseconds && rl_milliseconds() - rl_exploring.began >= s->max_milliseconds)
+    if (s->max_milliseconds && rl_milliseconds() - rl_exploration.began >= s->max_milliseconds)
         return RL_BOUND_TIME;
     return RL_NO_BOUND;
 }
 
 static void report_progress(void) {
-    if (!rl_exploring.scenario->progressed) return;
+    if (!rl_exploration.scenario->progressed) return;
     const int64_t now = rl_milliseconds();
-    if (now - rl_exploring.reported < 1000) return;
-    rl_exploring.reported = now;
-    rl_exploring.scenario->progressed(rl_exploring.scenario->context, rl_exploring.summary.runs,
-                                      rl_exploring.summary.redundant);
+    if (now - rl_exploration.reported < 1000) return;
+    rl_exploration.reported = now;
+    rl_exploration.scenario->progressed(rl_exploration.scenario->context,
+                                        rl_exploration.summary.runs,
+                                        rl_exploration.summary.redundant);
 }
 
 int rl_next_run(void) {
-    if (!rl_exploring.begun) {
-        rl_exploring.begun = true;
+    if (!rl_exploration.begun) {
+        rl_exploration.begun = true;
         rl_begin_with_given_schedule();
     } else {
         const bool go_on = end_run();
-        rl_exploring.current = NULL;
+        rl_exploration.current = NULL;
         if (go_on) rl_choose();
         report_progress();
-        if (rl_exploring.current && (rl_exploring.summary.bound = bound_reached()) != RL_NO_BOUND) {
-            if (rl_exploring.scenario->reached_bound)
-                rl_exploring.scenario->reached_bound(rl_exploring.scenario->context);
-            rl_exploring.current = NULL;
+        if (rl_exploration.current &&
+            (rl_exploration.summary.bound = bound_reached()) != RL_NO_BOUND) {
+            if (rl_exploration.scenario->reached_bound)
+                rl_exploration.scenario->reached_bound(rl_exploration.scenario->context);
+            rl_exploration.current = NULL;
         }
-        if (!rl_exploring.current) return NO_THREAD;
+        if (!rl_exploration.current) return NO_THREAD;
     }
     if (!begin_run()) return NO_THREAD;
     return rl_next_to_start();

@@ -138,8 +138,8 @@ static bool stop(rl_status status, uint64_t seen) {
     worker *lost = lab.running;
     if (!atomic_compare_exchange_strong(&lab.progress, &seen, seen | RL_GIVEN_UP)) return false;
     lost->fate = IS_LOST;
-    lab.run.status = rl_exploring.summary.status = status;
-    rl_exploring.summary.runs++;
+    lab.run.status = rl_exploration.summary.status = status;
+    rl_exploration.summary.runs++;
     rl_run run = {0};
     rl_fill_in(&run);
     run.blocked_thread = lost->thread;
@@ -155,9 +155,9 @@ static bool stop(rl_status status, uint64_t seen) {
 #endif
     for (const rl_service *s = rl_services; s; s = s->next)
         if (s->threads_have_ended) s->threads_have_ended(false);
-    rl_exploring.scenario->finished(rl_exploring.scenario->context, &run);
+    rl_exploration.scenario->finished(rl_exploration.scenario->context, &run);
     // The memory that was kept is never freed: the lost thread may still use it.
-    rl_exploring.current = NULL;
+    rl_exploration.current = NULL;
     return true;
 }
 

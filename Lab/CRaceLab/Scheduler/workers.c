@@ -20,7 +20,7 @@ static void run_body(int index) {
         t->own_body(t->argument);
         rl_deafen();
     } else {
-        rl_exploring.scenario->body(rl_exploring.scenario->context, index);
+        rl_exploration.scenario->body(rl_exploration.scenario->context, index);
     }
     if (!rl_makes_progress()) {
         me->thread = NO_THREAD;

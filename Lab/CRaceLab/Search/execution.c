@@ -29,14 +29,14 @@ static struct {
 RL_OF_RUN(execution)
 
 bool rl_reduces(void) {
-    const rl_scenario *s = rl_exploring.scenario;
+    const rl_scenario *s = rl_exploration.scenario;
     return s->reduce && (!s->schedule || s->beyond);
 }
 
 // MARK: - During a run
 
 void rl_begin_execution(void) {
-    execution.wishes = rl_exploring.current ? rl_exploring.current->first_wish : 0;
+    execution.wishes = rl_exploration.current ? rl_exploration.current->first_wish : 0;
 }
 
 static void make_room_for_node(uint32_t step) {
@@ -60,14 +60,14 @@ void rl_come_to_node(const rl_alternatives *could, bool is_barrier) {
                    .in_runtime = lab.run.sleeping_in_runtime,
                    .is_barrier = is_barrier,
                    .first_effect = (uint32_t)execution.effect_count};
-    if (!rl_exploring.current || step >= rl_exploring.current->length) {
+    if (!rl_exploration.current || step >= rl_exploration.current->length) {
         n->wishes = execution.wishes;
         execution.wishes = 0;
     }
     const size_t row = (size_t)step * RL_MAX_THREADS;
     if (lab.run.sleeping)
         memcpy(&rows.kinds[row], lab.run.sleeping_kinds, sizeof lab.run.sleeping_kinds);
-    if (rl_exploring.scenario->keeps_stores)
+    if (rl_exploration.scenario->keeps_stores)
         memcpy(&rows.slept[row], lab.run.slept, sizeof lab.run.slept);
     for (int i = 0; i < lab.run.thread_count; i++) {
         const thread *t = &lab.run.threads[i];
@@ -84,13 +84,14 @@ const rl_pending *rl_pending_steps(void) {
 }
 
 void rl_fall_asleep_at_branch(void) {
-    lab.run.sleeping = rl_exploring.current->sleeping;
-    lab.run.asleep_early = rl_exploring.current->asleep_early;
-    lab.run.sleeping_in_runtime = rl_exploring.current->in_runtime;
-    if (rl_exploring.current->kinds)
-        memcpy(lab.run.sleeping_kinds, rl_exploring.current->kinds, sizeof lab.run.sleeping_kinds);
-    if (rl_exploring.current->slept)
-        memcpy(lab.run.slept, rl_exploring.current->slept, sizeof lab.run.slept);
+    lab.run.sleeping = rl_exploration.current->sleeping;
+    lab.run.asleep_early = rl_exploration.current->asleep_early;
+    lab.run.sleeping_in_runtime = rl_exploration.current->in_runtime;
+    if (rl_exploration.current->kinds)
+        memcpy(lab.run.sleeping_kinds, rl_exploration.current->kinds,
+               sizeof lab.run.sleeping_kinds);
+    if (rl_exploration.current->slept)
+        memcpy(lab.run.slept, rl_exploration.current->slept, sizeof lab.run.slept);
 }
 
 static int thread_named(uint64_t name) {
@@ -102,7 +103,7 @@ static int thread_named(uint64_t name) {
 int64_t rl_wished_choice(void) {
     rl_node *n = &rows.nodes[lab.run.step_count];
     while (n->wishes) {
-        const rl_wish *wish = &rl_exploring.current->wishes[n->wishes];
+        const rl_wish *wish = &rl_exploration.current->wishes[n->wishes];
         n->wishes = wish->next;
         const int thread = thread_named(wish->choice.name);
         if (thread == NO_THREAD) continue;
@@ -183,7 +184,7 @@ void rl_forget_steps_from(uint32_t step) {
 // MARK: - Between two runs
 
 bool rl_learn(void) {
-    if (!rl_exploring.scenario->learn) return true;
+    if (!rl_exploration.scenario->learn) return true;
     if (rl_reduces()) make_room_for_node(lab.run.step_count);
     static rl_execution run;
     static rl_origin origins[RL_MAX_THREADS];
@@ -192,7 +193,7 @@ bool rl_learn(void) {
         .thread_count = lab.run.thread_count,
         .origins = origins,
         .step_count = lab.run.step_count,
-        .prescribed = rl_exploring.current ? rl_exploring.current->length : 0,
+        .prescribed = rl_exploration.current ? rl_exploration.current->length : 0,
         .limit = lab.run.branch_limit,
         .steps = lab.steps,
         .fingerprints = lab.fingerprints,
@@ -200,7 +201,7 @@ bool rl_learn(void) {
         .pending = rows.pending,
         .kinds = rows.kinds,
         .effects = execution.effects,
-        .slept = rl_exploring.scenario->keeps_stores ? rows.slept : NULL,
+        .slept = rl_exploration.scenario->keeps_stores ? rows.slept : NULL,
         .values = execution.values,
         .value_count = (uint32_t)execution.value_count,
         .effect_count = (uint32_t)execution.effect_count,
@@ -214,20 +215,20 @@ bool rl_learn(void) {
         if (lab.run.threads[i].finished) run.finished |= set_of(i);
     }
     rl_add_counts(&run);
-    return rl_exploring.scenario->learn(rl_exploring.scenario->context, &run);
+    return rl_exploration.scenario->learn(rl_exploration.scenario->context, &run);
 }
 
 static rl_plan next;
 
 void rl_begin_with_given_schedule(void) {
-    const rl_scenario *s = rl_exploring.scenario;
+    const rl_scenario *s = rl_exploration.scenario;
     next = (rl_plan){.choices = s->schedule, .length = s->schedule_length};
-    rl_exploring.current = s->schedule ? &next : NULL;
+    rl_exploration.current = s->schedule ? &next : NULL;
 }
 
 void rl_choose(void) {
     next = (rl_plan){0};
-    const bool exists = rl_exploring.scenario->choose &&
-                        rl_exploring.scenario->choose(rl_exploring.scenario->context, &next);
-    rl_exploring.current = exists ? &next : NULL;
+    const bool exists = rl_exploration.scenario->choose &&
+                        rl_exploration.scenario->choose(rl_exploration.scenario->context, &next);
+    rl_exploration.current = exists ? &next : NULL;
 }

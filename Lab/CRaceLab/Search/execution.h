@@ -39,7 +39,7 @@ void rl_forget_steps_from(uint32_t step);
 
 /// Passes the run that has just ended to the search. Returns false if it wants to start again.
 bool rl_learn(void);
-/// The schedule that the scenario prescribes becomes `rl_exploring.current`.
+/// The schedule that the scenario prescribes becomes `rl_exploration.current`.
 void rl_begin_with_given_schedule(void);
-/// Asks the search what to run next, and makes that `rl_exploring.current`; NULL: nothing.
+/// Asks the search what to run next, and makes that `rl_exploration.current`; NULL: nothing.
 void rl_choose(void);

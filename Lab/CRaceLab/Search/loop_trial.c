@@ -96,7 +96,7 @@ bool rl_ends_by_itself(const thread *t) {
 static bool has_been_tried(const thread *t, loop_place place) {
     for (size_t i = 0; i < tried_count; i++) {
         const waiting_loop *l = &tried[i];
-        if (l->exploration != rl_exploring.scenario->exploration || l->thread != t->origin.name)
+        if (l->exploration != rl_exploration.scenario->exploration || l->thread != t->origin.name)
             continue;
         if (are_same(l->at, place)) return true;
     }
@@ -118,14 +118,14 @@ static void end(bool has_ended) {
     ending->count--;
     MAKE_LASTING_ROOM(tried, tried_count, tried_capacity, 8);
     tried[tried_count++] =
-        (waiting_loop){rl_exploring.scenario->exploration, trial.of->origin.name, trial.at};
+        (waiting_loop){rl_exploration.scenario->exploration, trial.of->origin.name, trial.at};
 }
 
 /// Begins a trial, if the thread spins in a loop that has not been tried. A thread that others
 /// disturb with locks (`is_vain`) may find something else when it is alone.
 static void consider(thread *t) {
     if (!t->spinning || t->is_vain || !ending) return;
-    if (tried_count > 0 && tried[0].exploration != rl_exploring.scenario->exploration)
+    if (tried_count > 0 && tried[0].exploration != rl_exploration.scenario->exploration)
         tried_count = 0;
     const loop_place place = place_of(t);
     if (!has_been_tried(t, place)) begin(t, place);
@@ -150,8 +150,8 @@ static bool is_beyond(const thread *t) {
 /// What is prescribed has to be repeated exactly.
 static bool can_begin(void) {
     const bool is_free =
-        !rl_exploring.current || lab.run.step_count >= rl_exploring.current->length;
-    return is_free && !lab.run.looks_again && rl_exploring.scenario->learn;
+        !rl_exploration.current || lab.run.step_count >= rl_exploration.current->length;
+    return is_free && !lab.run.looks_again && rl_exploration.scenario->learn;
 }
 
 void rl_try_loop(thread *t, bool is_in_loop) {
@@ -171,7 +171,7 @@ void rl_try_loop(thread *t, bool is_in_loop) {
 
 bool rl_try_prescribed_loop(thread *t) {
     if (t->sleeper) t = t->sleeper;
-    if (!trial.of && rl_exploring.scenario->schedule) consider(t);
+    if (!trial.of && rl_exploration.scenario->schedule) consider(t);
     if (t != trial.of) return false;
     rl_set_spinning(t, false);
     return true;
@@ -188,7 +188,7 @@ rl_thread_set rl_only_in_trial(void) {
 bool rl_ends_trial(rl_thread_set enabled) {
     if (trial.is_over) return true;
     const bool is_stuck = !(enabled & rl_only_in_trial());
-    const bool is_too_long = lab.run.step_count + 1 >= rl_exploring.scenario->max_steps;
+    const bool is_too_long = lab.run.step_count + 1 >= rl_exploration.scenario->max_steps;
     if (trial.of->finished || is_stuck || is_too_long)
         end(trial.of->finished || (is_too_long && is_in_first_round()));
     return trial.is_over;

@@ -30,20 +30,20 @@ uintptr_t rl_place_that_observes(void) { return counts.observed_at; }
 /// What earlier runs have shown.
 static const rl_known_counts *known(void) {
     static const rl_known_counts nothing;
-    return rl_exploring.scenario->counts ? rl_exploring.scenario->counts : &nothing;
+    return rl_exploration.scenario->counts ? rl_exploration.scenario->counts : &nothing;
 }
 
 // MARK: - Events on the threads
 
 static bool is_listening(void) {
     // Also in a replay, so that the same remnants are left on the stack.
-    return rl_active && rl_exploring.scenario->reduce && me->fate == STAYS &&
+    return rl_active && me->fate == STAYS && rl_exploration.scenario->reduce &&
            my_thread()->last_step >= 0;
 }
 
 /// A lost thread may come back during another exploration.
 static bool is_followed_here(void) {
-    return me && me->fate != IS_LOST && !rl_is_ignoring() && rl_exploring.scenario->reduce;
+    return me && me->fate != IS_LOST && !rl_is_ignoring() && rl_exploration.scenario->reduce;
 }
 
 static size_t number_of(uintptr_t object) {

@@ -121,7 +121,8 @@ static void note_first_visit(thread *t, uint8_t what, uint64_t callers, const st
 static void is_redundant(thread *t) {
     t->is_vain = false;
     rl_set_spinning(t, false);
-    if (rl_exploring.scenario->schedule || (rl_exploring.current && rl_exploring.current->sampler))
+    if (rl_exploration.scenario->schedule ||
+        (rl_exploration.current && rl_exploration.current->sampler))
         return;
     lab.run.redundant = true;
     if (lab.run.step_count < lab.run.branch_limit) lab.run.branch_limit = lab.run.step_count;

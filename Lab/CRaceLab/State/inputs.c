@@ -23,11 +23,11 @@ bool rl_runs_scenario(void) {
 }
 
 void rl_draw(void *memory, size_t size) {
-    rl_exploring.summary.has_random_numbers = true;
+    rl_exploration.summary.has_random_numbers = true;
     const bool is_between_runs = me->thread == NO_THREAD;
     uint64_t *count = is_between_runs ? &between_runs.draws : &lab.run.threads[me->thread].draws;
     const uint64_t by = is_between_runs ? 0 : lab.run.threads[me->thread].origin.name;
-    const uint64_t sequence = rl_mix(rl_exploring.scenario->seed * 64 + by + 1);
+    const uint64_t sequence = rl_mix(rl_exploration.scenario->seed * 64 + by + 1);
     for (size_t done = 0; done < size; done += sizeof(uint64_t)) {
         const uint64_t number = rl_mix(sequence + ++*count * 0x9E3779B97F4A7C15ull);
         const size_t rest = size - done;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct laboratory lab;
-struct exploration rl_exploring;
+struct exploration rl_exploration;
 
 const rl_part_of_run *rl_parts_of_run;
 
@@ -64,10 +64,10 @@ bool rl_stand_for_main_thread(bool is_main) {
     return before;
 }
 
-bool rl_has_fault(unsigned fault) { return rl_exploring.scenario->faults & fault; }
+bool rl_has_fault(unsigned fault) { return rl_exploration.scenario->faults & fault; }
 
 bool rl_gives(unsigned liberty) {
-    const rl_scenario *s = rl_exploring.scenario;
+    const rl_scenario *s = rl_exploration.scenario;
     if (s->liberties & liberty) return true;
     // An exact replay contains the time-outs and spurious wakeups of its schedule.
     return liberty != RL_LIBERTY_ANY_WAITER && s->schedule && !s->beyond;

@@ -118,7 +118,7 @@ typedef struct {
 typedef struct {
     uint32_t last_release;  // its number; 0: none
     bool is_freed;          // and its memory is kept, see rl_keep
-    bool is_freed_again;
+    rl_thread_set freed_again_by;
     bool is_made;  // in this run, so outside code does not know it
 } object_record;
 
@@ -438,7 +438,7 @@ struct laboratory {
 #define me rl_me
 
 extern struct laboratory lab;
-extern struct exploration rl_exploring;
+extern struct exploration rl_exploration;
 extern _Thread_local worker *me;
 
 static inline rl_thread_set set_of(int index) { return (rl_thread_set)1 << index; }

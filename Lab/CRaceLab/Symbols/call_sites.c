@@ -375,7 +375,7 @@ bool rl_is_known_entry(uintptr_t pc) {
     // Code calls hardly anything more often.
     static uintptr_t known[1024];
     uintptr_t *at = &known[(pc >> 4) % (sizeof known / sizeof *known)];
-    if (*at == pc) return true;
+    if (*at == pc && !(me && me->fate == IS_LOST)) return true;
     const call_site *site = call_site_of(pc);
     const bool is = site->is_entry_of_sanitized && site->atomics_are_known;
     if (is) *at = pc;

@@ -368,7 +368,7 @@ bool rl_find_line(uintptr_t address, rl_line *line) {
 #else
 
 rl_source rl_find_source(uintptr_t pc) {
-    return rl_exploring.scenario->is_compilers_own(pc) ? OF_COMPILER : OF_STATEMENT;
+    return rl_exploration.scenario->is_compilers_own(pc) ? OF_COMPILER : OF_STATEMENT;
 }
 
 bool rl_find_line(uintptr_t address, rl_line *line) { return (void)address, (void)line, false; }

@@ -281,7 +281,8 @@ void rl_distrust_counts(bool does);
 /// Runs the scenario under one interleaving after another. Only one exploration runs at a time.
 rl_summary rl_explore(const rl_scenario *scenario);
 
-/// Between these two calls, which may be nested, no other thread begins an exploration.
+/// Between these two calls, which may be nested, no other thread begins an exploration. After the
+/// first one in between, the calling thread stays on its processor until the outermost release.
 void rl_hold_explorations(void);
 void rl_release_explorations(void);
 

@@ -80,9 +80,11 @@ final class Explorer {
     var began = ContinuousClock.now
     var deadline: ContinuousClock.Instant?
     var inconclusive: Exploration.Inconclusive?
-    /// During `run`.
-    var judge: ((rl_run) -> Bool)?
+    // These are set only during a call of `run`.
+    var wasSetUp: (() -> Void)?
     var stepped: ((Int) -> Void)?
+    var judge: ((rl_run) -> Bool)?
+
     /// What judges a run at the moment, in words.
     private var judging = ""
     /// What it has found so far.
@@ -91,7 +93,6 @@ final class Explorer {
     var search: Search?
     /// What was covered when a bound was reached.
     var progress: SearchProgress?
-    var wasSetUp: (() -> Void)?
     /// The finding whose steps a trace marks, and whether the run of the trace has changed shared
     /// memory without an announcement.
     var shown: String?

@@ -10,7 +10,7 @@ extension Explorer {
         inconclusive = nil
         self.judge = judge
         defer {
-            // They hold this object.
+            // They keep this object alive.
             self.judge = nil
             wasSetUp = nil
             stepped = nil

@@ -56,8 +56,8 @@ final class ReadStates {
 }
 
 extension Explorer {
-    /// From now on, each run reads the state columns, at the beginning and after each step, and
-    /// collects its notes.
+    /// In the next call of `run`, each run reads the state columns, at the beginning and after each
+    /// step, and collects its notes.
     func readStates() -> ReadStates {
         let states = ReadStates()
         // A text for each column; `nil` if none of them could be read.

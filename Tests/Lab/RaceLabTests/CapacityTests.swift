@@ -11,25 +11,6 @@ struct CapacityTests {
     @Test("has its known result", arguments: programs + [recursion])
     func known(_ program: KnownProgram) { program.check() }
 
-    @Test("nothing of an exploration is left when its result is gone")
-    func nothingIsLeft() throws {
-        final class Described {
-            var value = 0
-        }
-        weak var described: Described?
-        do {
-            let object = Described()
-            described = object
-            let exploration = explore { scenario in
-                scenario.threads("first", "second") { object.value += 1 }
-                scenario.state("value") { "\(object.value)" }
-            }
-            _ = try exploration.replay("FS")
-            try Recorder(exploration).visitKinds { _ in true }
-        }
-        #expect(described == nil)
-    }
-
     private static let programs = [(16, 32, 64), (17, 33, 65), (40, 80, 130)].flatMap {
         (count, places, queues) -> [KnownProgram] in
         [

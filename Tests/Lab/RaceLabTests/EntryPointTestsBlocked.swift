@@ -94,4 +94,34 @@ struct BlockedEntryPointTests {
         _ = write(ends[1], &byte, 1)
         expectNextExplorationWorks()
     }
+
+    #if os(Linux)
+        @Test("a lost thread that continues later ends in the next function that it calls")
+        func endsLater() {
+            let gettid = unsafeBitCast(
+                dlsym(nil, "gettid"), to: (@convention(c) () -> pid_t).self)
+            var ends: [Int32] = [0, 0]
+            precondition(pipe(&ends) == 0)
+            let input = ends[0]
+            nonisolated(unsafe) var number: pid_t = 0
+            let exploration = explore { scenario in
+                scenario.thread("blocked") {
+                    number = gettid()
+                    var last = Self.next(to: Self.next(to: 0))
+                    var byte: UInt8 = 0
+                    _ = read(input, &byte, 1)
+                    while last != 0 { last = Self.next(to: last) }
+                }
+            }
+            #expect(exploration.blocked?.thread == "blocked", "\(exploration.summary)")
+            var byte: UInt8 = 0
+            _ = write(ends[1], &byte, 1)
+            let limit = ContinuousClock.now + .seconds(30)
+            while access("/proc/self/task/\(number)", F_OK) == 0, .now < limit { usleep(1000) }
+            #expect(access("/proc/self/task/\(number)", F_OK) != 0)
+        }
+
+        @inline(never)
+        private static func next(to number: Int) -> Int { number &+ 1 | 1 }
+    #endif
 }

@@ -6,6 +6,27 @@ import Testing
 /// The lab's claims hold for the lab itself.
 @Suite("The lab is sound", .needsTheLab)
 struct SoundnessTests {
+    // MARK: Memory
+
+    @Test("nothing of an exploration is left when its result is gone")
+    func nothingIsLeft() throws {
+        final class Described {
+            var value = 0
+        }
+        weak var described: Described?
+        do {
+            let object = Described()
+            described = object
+            let exploration = explore { scenario in
+                scenario.threads("first", "second") { object.value += 1 }
+                scenario.state("value") { "\(object.value)" }
+            }
+            _ = try exploration.replay("FS")
+            try Recorder(exploration).visitKinds { _ in true }
+        }
+        #expect(described == nil)
+    }
+
     // MARK: Reduction
 
     /// With and without reduction, the smallest counterexamples are the same, and can be replayed.
