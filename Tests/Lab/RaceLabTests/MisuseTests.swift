@@ -117,6 +117,23 @@ struct MisuseTests {
             })
     }
 
+    @Test("each thread that frees the same memory too late is named, once in an interleaving")
+    func freedByThree() {
+        let exploration = explore { scenario in
+            nonisolated(unsafe) let memory = UnsafeMutablePointer<Int>.allocate(capacity: 4)
+            scenario.threads("first", "second", "third") {
+                memory.deallocate()
+                memory.deallocate()
+            }
+        }
+        let misuses = exploration.findings.filter { $0.kind == .misuse }
+        for thread in ["second", "third"] {
+            let isNamed = misuses.contains { $0.reason.hasPrefix("'\(thread)' frees memory at") }
+            #expect(isNamed, "\(exploration.text())")
+        }
+        #expect(misuses.allSatisfy { $0.count <= exploration.explored })
+    }
+
     private static let memory = [
         KnownProgram(
             "two threads free the same memory, and do nothing else", .misuse,
