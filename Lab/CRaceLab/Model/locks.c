@@ -6,6 +6,7 @@
 #include "Search/spinning.h"
 #include "Search/waking.h"
 #include "State/shadow.h"
+#include "Symbols/call_sites.h"
 
 #include <string.h>
 
@@ -177,4 +178,11 @@ void rl_notice_unlocks(thread *t) {
         forget_held(t, held->lock);
         rl_release_lock(t, address);
     }
+}
+
+void rl_notice_own_lock(void) {
+    if (!me->refused_at) return;
+    rl_note_own_lock(me->refused_at);
+    me->refused_at = 0;
+    lab.run.has_more_steps = true;
 }

@@ -5,6 +5,7 @@
 
 #include "Primitives/actor.h"
 
+#include "Platform/memory.h"
 #include "Primitives/families.h"
 #include "Scheduler/outside.h"
 
@@ -35,19 +36,19 @@ bool rl_is_actor(executor e) {
 // too, would never be free again. So the actor gets back what the runtime kept in it before.
 
 /// The words after the header of an object in which the runtime keeps the state of an actor.
-enum { FIRST_WORD = 2, WORDS = 12, MOST_ACTORS = 64 };
+enum { FIRST_WORD = 2, WORDS = 12 };
 
 static struct {
     uintptr_t *actor;
     uintptr_t words[WORDS];
-} met[MOST_ACTORS];
-static size_t met_count;
+} * met;
+static size_t met_count, met_capacity;
 
 void rl_meets_actor(uintptr_t identity) {
     uintptr_t *actor = (uintptr_t *)identity;
     for (size_t i = 0; i < met_count; i++)
         if (met[i].actor == actor) return;
-    if (met_count == MOST_ACTORS) return;
+    MAKE_LASTING_ROOM(met, met_count, met_capacity, 8);
     met[met_count].actor = actor;
     memcpy(met[met_count++].words, actor + FIRST_WORD, sizeof met->words);
 }

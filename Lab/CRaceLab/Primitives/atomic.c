@@ -347,7 +347,8 @@ static bool is_point(const volatile void *address, rl_place *place) {
 #define RECOGNIZE_MUTEX                                \
     uint32_t seen;                                     \
     const bool matters = rl_active || rl_is_observing; \
-    if (matters && rl_is_mutex_exchange(a, expected, desired, &seen)) return seen;
+    const uintptr_t pc = RL_CALLER.pc;                 \
+    if (matters && rl_is_mutex_exchange(a, expected, desired, pc, &seen)) return seen;
 #else
 #define RECOGNIZE_MUTEX
 #endif

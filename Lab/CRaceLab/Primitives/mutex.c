@@ -89,6 +89,7 @@ static bool is_held_in_scenario(const void *handle) {
 }
 
 NAMED(LOCK_SLOW, SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle)) {
+    if (me) me->refused_at = 0;
     if (rl_is_observing) rl_observer_locks(handle, release_word);
     const bool sees = rl_sees(RL_MUTEX, RL_CALLER);
     if (sees && !rl_is_under_test(RL_CALLER.pc)) {
@@ -103,19 +104,29 @@ NAMED(LOCK_SLOW, SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF v
 }
 
 NAMED(TRY_LOCK_SLOW, SWIFT_FUNCTION bool rl_mutex_try_lock(SWIFT_SELF void *handle)) {
+    if (me) me->refused_at = 0;
     if (!rl_sees(RL_MUTEX, RL_CALLER)) return REAL_AT(rl_mutex_try_lock, TRY_LOCK_SLOW)(handle);
     uint32_t step = rl_point(&rl_try_lock, handle, rl_place_in_source(RL_CALLER));
     return rl_got_it(step) && take(handle);
 }
 
+/// A lock of the program itself may have the same operands. Then no call of these follows.
+static bool is_own_lock(volatile uint32_t *word, bool takes, uintptr_t pc) {
+    if (takes) rl_notice_own_lock();  // that of the exchange before
+    if (takes && rl_is_of_own_lock(pc)) rl_object_at((const void *)word)->is_own_lock = true;
+    const object_record *o = rl_known_object((const void *)word);
+    return o && o->is_own_lock;
+}
+
 bool rl_is_mutex_exchange(volatile uint32_t *word, uint32_t expected, uint32_t desired,
-                          uint32_t *seen) {
+                          uintptr_t pc, uint32_t *seen) {
     const uint32_t number = me->number;
     const bool takes = expected == 0 && desired == number;
     const bool releases = expected == number && desired == 0;
     if (rl_is_observing && takes) rl_observer_locks((void *)word, release_word);
     if (rl_is_observing && releases) rl_observer_unlocks((void *)word);
-    if (!rl_active || (!takes && !releases)) return false;
+    if (!rl_active || (!takes && !releases) || is_own_lock(word, takes, pc)) return false;
+    if (takes) me->refused_at = pc;
     // "Taken": the caller calls rl_mutex_lock or rl_mutex_try_lock.
     *seen = takes ? number ^ 1 : expected;
     if (releases) atomic_compare_exchange_strong((_Atomic uint32_t *)word, seen, 0);
@@ -346,6 +357,7 @@ extern void __tsan_release(void *address);
 #define UNLOCK_SLOW "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
 
 NAMED(LOCK_SLOW, SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle)) {
+    if (me) me->refused_at = 0;
     REAL_AT(rl_mutex_lock, LOCK_SLOW)(number, handle);
     __tsan_acquire(handle);
 }

@@ -17,4 +17,4 @@ bool rl_is_free(pthread_mutex_t *mutex);
 /// of the scenario. If so, stores the value that the caller reports as the previous one in `*seen`.
 /// Of the observing thread, only records what it does.
 bool rl_is_mutex_exchange(volatile uint32_t *word, uint32_t expected, uint32_t desired,
-                          uint32_t *seen);
+                          uintptr_t pc, uint32_t *seen);

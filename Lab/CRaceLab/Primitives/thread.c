@@ -71,6 +71,7 @@ static void end_of_added_thread(void *argument) {
     rl_hear_no_more();
     thread *t = my_thread();
     rl_notice_unlocks(t);
+    rl_notice_own_lock();
     rl_report_last_step(t);
     t->started = t->finished = true;
     worker *self = me, *next = t->starter;

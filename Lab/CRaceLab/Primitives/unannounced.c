@@ -183,7 +183,9 @@ static places by_pointer;
 /// The lab does not see what a C function does with the variable: perhaps an atomic operation.
 void rl_passed_by_pointer(uintptr_t pc) {
     if (!contains(&by_pointer, pc)) {
-        if (by_pointer.count == MOST_PLACES) return;
+        if (by_pointer.count == MOST_PLACES)
+            return rl_meet_outside("passes variables by pointer at too many places",
+                                   (rl_place){.pc = pc});
         by_pointer.at[by_pointer.count++] = pc;
     }
     for (size_t i = 0; i < lab.run.race_count; i++) {

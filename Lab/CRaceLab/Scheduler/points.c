@@ -109,6 +109,7 @@ static uint32_t point(const rl_operation *o, const void *address, rl_place place
     int index = me->thread;
     thread *t = my_thread();
     if (t->locks_held) rl_notice_unlocks(t);
+    rl_notice_own_lock();
     if (lab.run.step_ended) lab.run.step_ended();
     for (size_t i = 0; i < t->open_count; i++) rl_did_within(t, &t->open[i], false);
     rl_report_last_step(t);

@@ -29,6 +29,7 @@ static void run_body(int index) {
     if (t->leave) return t->leave(index);  // it is a task, which continues when its job begins
     me->thread = NO_THREAD;
     rl_notice_unlocks(t);
+    rl_notice_own_lock();
     rl_report_last_step(t);
     t->started = t->finished = true;
 }

@@ -119,7 +119,8 @@ typedef struct {
     uint32_t last_release;  // its number; 0: none
     bool is_freed;          // and its memory is kept, see rl_keep
     rl_thread_set freed_again_by;
-    bool is_made;  // in this run, so outside code does not know it
+    bool is_own_lock;  // a word, and no part of a `Mutex`, see rl_is_mutex_exchange
+    bool is_made;      // in this run, so outside code does not know it
 } object_record;
 
 /// A block of memory that a thread has allocated during the run.
@@ -340,6 +341,7 @@ struct worker {
     void *(*start)(void *);  // the function of a thread that the code under test has started
     void *argument;
     int rounds_of_goodbye;
+    uintptr_t refused_at;   // where it was told that a word is taken, see rl_is_mutex_exchange
     bool is_main;           // it acts as the main thread of the process
     bool runs_jobs;         // of tasks
     bool is_deaf;           // it ignores everything until such a job begins

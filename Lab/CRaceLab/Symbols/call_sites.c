@@ -15,6 +15,7 @@ typedef struct {
     uint8_t answers[RL_QUESTION_COUNT];
     bool atomics_are_known;
     uint8_t copying;  // see `rl_copies_between`
+    bool is_of_own_lock;
     // At the start of a function; at its call of `__tsan_func_entry`; elsewhere in it.
     bool is_sanitized, is_entry_of_sanitized, is_in_sanitized;
     uintptr_t statement;  // the address of the statement of a call without a line; 0: unknown
@@ -364,6 +365,9 @@ uintptr_t rl_unseen_atomic(uintptr_t pc) {
     return found;
 }
 
+void rl_note_own_lock(uintptr_t pc) { call_site_of(pc)->is_of_own_lock = true; }
+bool rl_is_of_own_lock(uintptr_t pc) { return call_site_of(pc)->is_of_own_lock; }
+
 bool rl_is_sanitized(uintptr_t pc) {
     if (call_site_of(pc)->is_in_sanitized) return true;
     uintptr_t start = 0;
@@ -392,7 +396,9 @@ static bool has_line_in_lab(uintptr_t pc) {
     uintptr_t start = 0;
     rl_line line = {0};
     const bool is_known = rl_size_of_function(pc, &start) > 0 && rl_find_line(start, &line);
-    return !is_known || !line.folder || strstr(line.folder, "Lab/RaceLab/");
+    if (!is_known || !line.folder) return true;
+    // A folder of the program may have the same name.
+    return strstr(line.folder, "Lab/RaceLab/") && strstr(line.function, "7RaceLab");
 }
 
 bool rl_is_in_lab(uintptr_t pc) { return rl_answer(RL_IS_IN_LAB, pc, has_line_in_lab); }

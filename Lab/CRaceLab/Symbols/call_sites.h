@@ -42,6 +42,9 @@ uintptr_t rl_unseen_atomic(uintptr_t pc);
 
 /// Whether a call of `__tsan_func_entry` is known, and its function contains no such operation.
 bool rl_is_known_entry(uintptr_t pc);
+/// Notes that an exchange takes a lock of the program itself, and no `Mutex`.
+void rl_note_own_lock(uintptr_t pc);
+bool rl_is_of_own_lock(uintptr_t pc);
 /// A function that is compiled with `-sanitize=thread` has called `__tsan_func_entry`.
 void rl_note_sanitized(uintptr_t pc);
 /// Whether a function is compiled without `-sanitize=thread` and contains an atomic operation, such

@@ -32,8 +32,9 @@ static bool is_library_of_toolchain(const char *path) {
     static const char *const of_swift[] = {"libFoundation", "lib_Foundation",   "libswift",
                                            "libdispatch",   "libBlocksRuntime", "libTesting",
                                            "lib_Testing",   "libXCTest",        NULL};
-    static const char *const of_system[] = {"libc.so",   "libc-",      "libpthread",
-                                            "libstdc++", "libc++",     "libgcc_s",
+    static const char *const of_system[] = {"libc.so",   "libc-2",     "libpthread.", "libpthread-",
+                                            "libstdc++", "libc++",     "libgcc_s",    "libm.",
+                                            "libnss_",   "libresolv.", "librt.",      "libdl.",
                                             "ld-linux",  "linux-vdso", NULL};
     const char *name = without_folder(path);
     if (begins_with_any(name, of_system)) return true;

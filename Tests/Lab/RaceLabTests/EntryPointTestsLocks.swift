@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The lab controls locks, conditions and semaphores", .needsTheLab)
 struct LockEntryPointTests {
-    @Test("has its known result", arguments: programs + conditions + [survivingLock])
+    @Test("has its known result", arguments: programs + conditions + [survivingLock] + ownerLocks)
     func known(_ program: KnownProgram) { program.check() }
 
     private static let programs = [
@@ -177,4 +177,61 @@ struct LockEntryPointTests {
             scenario.check { one.withLock { two.withLock {} } }
         }
     }()
+
+    /// A lock that holds the number of its owner, like `Mutex`, and is none.
+    private final class OwnerLock: Sendable {
+        let owner = Atomic<UInt32>(0)
+
+        func tryLock() -> Bool {
+            owner.compareExchange(
+                expected: 0, desired: UInt32(gettid()), ordering: .acquiring
+            ).exchanged
+        }
+
+        func lock() {
+            while !tryLock() { sched_yield() }
+        }
+
+        func unlock() {
+            _ = owner.compareExchange(
+                expected: UInt32(gettid()), desired: 0, ordering: .releasing)
+        }
+    }
+
+    private static let ownerLocks = [
+        KnownProgram("a lock with the number of its owner", outcomes: ["2"], everyOrder: true) {
+            scenario in
+            let (shared, lock) = (Shared(), OwnerLock())
+            scenario.threads("first", "second") {
+                lock.lock()
+                shared.value += 1
+                lock.unlock()
+            }
+            scenario.outcome { "\(shared.value)" }
+        },
+        KnownProgram("an attempt to take such a lock", outcomes: ["1", "2"], everyOrder: true) {
+            scenario in
+            let (shared, lock) = (Shared(), OwnerLock())
+            scenario.threads("first", "second") {
+                guard lock.tryLock() else { return }
+                shared.value += 1
+                lock.unlock()
+            }
+            scenario.outcome { "\(shared.value)" }
+        },
+        KnownProgram("such a lock beside a `Mutex`", outcomes: ["2 2"], everyOrder: true) {
+            scenario in
+            let (shared, lock, mutex) = (Shared(), OwnerLock(), Box(Mutex(())))
+            scenario.threads("first", "second") {
+                mutex.value.withLock { _ in shared.value += 1 }
+                lock.lock()
+                shared.other += 1
+                lock.unlock()
+            }
+            scenario.outcome { "\(shared.value) \(shared.other)" }
+        },
+    ]
 }
+
+@_silgen_name("gettid")
+private func gettid() -> Int32
