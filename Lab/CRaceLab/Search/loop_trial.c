@@ -34,7 +34,6 @@ static size_t tried_count, tried_capacity;
 /// The places of loops that end by themselves. Shared with child processes: the parent replays what
 /// they have found.
 static struct {
-    uint64_t exploration;  // to which they belong
     uint32_t count;
     loop_place at[MOST_LOOPS];
 } * ending;
@@ -87,15 +86,7 @@ static bool is_of_trial(const thread *t) {
     return t == trial.of && t->pc == trial.at.pc && are_same(place_of(t), trial.at);
 }
 
-static void forget_other_explorations(void) {
-    const uint64_t number = rl_exploration.scenario->exploration;
-    if (!ending || ending->exploration == number) return;
-    ending->exploration = number;
-    ending->count = 0;
-}
-
 bool rl_ends_by_itself(const thread *t) {
-    forget_other_explorations();
     for (uint32_t i = 0; ending && i < ending->count; i++)
         if (ending->at[i].pc == t->pc && are_same(ending->at[i], place_of(t)))
             return !is_trying() || !is_of_trial(t);
@@ -134,7 +125,6 @@ static void end(bool has_ended) {
 /// disturb with locks (`is_vain`) may find something else when it is alone.
 static void consider(thread *t) {
     if (!t->spinning || t->is_vain || !ending) return;
-    forget_other_explorations();
     if (tried_count > 0 && tried[0].exploration != rl_exploration.scenario->exploration)
         tried_count = 0;
     const loop_place place = place_of(t);
