@@ -41,6 +41,6 @@ uint8_t rl_free_for(uintptr_t address);
 void rl_release_lock(thread *t, uintptr_t address);
 /// Finds the locks that the thread has released silently.
 void rl_notice_unlocks(thread *t);
-/// The calling thread goes on. If it was told last that a word is taken, and has not asked for a
-/// `Mutex` then, the word is a lock of the program itself, and the exploration starts over.
+/// The calling thread goes on. If its last exchange was refused, and it has not asked for a `Mutex`
+/// then, the word is a lock of the program itself, and the exploration starts over.
 void rl_notice_own_lock(void);

@@ -341,7 +341,7 @@ struct worker {
     void *(*start)(void *);  // the function of a thread that the code under test has started
     void *argument;
     int rounds_of_goodbye;
-    uintptr_t refused_at;   // where it was told that a word is taken, see rl_is_mutex_exchange
+    uintptr_t refused_at;   // the place of such an exchange, see rl_is_mutex_exchange
     bool is_main;           // it acts as the main thread of the process
     bool runs_jobs;         // of tasks
     bool is_deaf;           // it ignores everything until such a job begins
