@@ -182,7 +182,7 @@ void rl_notice_unlocks(thread *t) {
 
 void rl_notice_own_lock(void) {
     if (!me->refused_at) return;
-    rl_note_own_lock(me->refused_at);
+    rl_mark_place(me->refused_at, RL_OF_OWN_LOCK);
     me->refused_at = 0;
     lab.run.has_more_steps = true;
 }

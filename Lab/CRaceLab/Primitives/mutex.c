@@ -113,8 +113,10 @@ NAMED(TRY_LOCK_SLOW, SWIFT_FUNCTION bool rl_mutex_try_lock(SWIFT_SELF void *hand
 /// A lock of the program itself may have the same operands. Then no call of these follows.
 static bool is_own_lock(volatile uint32_t *word, bool takes, uintptr_t pc) {
     if (takes) rl_notice_own_lock();  // that of the exchange before
-    if (takes && rl_is_of_own_lock(pc)) rl_object_at((const void *)word)->is_own_lock = true;
-    const object_record *o = rl_known_object((const void *)word);
+    const bool is_at_place = takes && rl_is_marked(pc, RL_OF_OWN_LOCK);
+    object_record *o =
+        is_at_place ? rl_object_at((const void *)word) : rl_known_object((const void *)word);
+    if (o && takes) o->is_own_lock = is_at_place;
     return o && o->is_own_lock;
 }
 
@@ -357,7 +359,6 @@ extern void __tsan_release(void *address);
 #define UNLOCK_SLOW "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
 
 NAMED(LOCK_SLOW, SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle)) {
-    if (me) me->refused_at = 0;
     REAL_AT(rl_mutex_lock, LOCK_SLOW)(number, handle);
     __tsan_acquire(handle);
 }

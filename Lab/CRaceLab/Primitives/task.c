@@ -248,6 +248,7 @@ static void look_at_sleep(thread *t) {
 static void leave_thread(int index) {
     thread *t = &lab.run.threads[index];
     rl_notice_unlocks(t);
+    rl_notice_own_lock();
     refuse_locks_of_suspended(t);
     rl_look_for_cancelled_children();
     rl_report_last_step(t);
@@ -273,6 +274,7 @@ static void leave_thread(int index) {
 /// A job runs in the body of this thread, which continues afterwards.
 static void become_away(int index) {
     rl_notice_unlocks(&lab.run.threads[index]);
+    rl_notice_own_lock();
     rl_report_last_step(&lab.run.threads[index]);
     lab.run.threads[index].is_away = true;
     lab.run.threads[index].describe = describe;

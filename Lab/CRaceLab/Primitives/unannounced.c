@@ -178,19 +178,13 @@ void rl_meet_announced(rl_kind kind, uintptr_t address, rl_place place) {
 
 // MARK: - Variables that are passed by pointer
 
-static places by_pointer;
-
 /// The lab does not see what a C function does with the variable: perhaps an atomic operation.
 void rl_passed_by_pointer(uintptr_t pc) {
-    if (!contains(&by_pointer, pc)) {
-        if (by_pointer.count == MOST_PLACES)
-            return rl_meet_outside("passes variables by pointer at too many places",
-                                   (rl_place){.pc = pc});
-        by_pointer.at[by_pointer.count++] = pc;
-    }
+    rl_mark_place(pc, RL_BY_POINTER);
     for (size_t i = 0; i < lab.run.race_count; i++) {
         const rl_race *race = &lab.run.races[i];
-        if (!contains(&by_pointer, race->first_pc) || !contains(&by_pointer, race->second_pc))
+        if (!rl_is_marked(race->first_pc, RL_BY_POINTER) ||
+            !rl_is_marked(race->second_pc, RL_BY_POINTER))
             continue;
         lab.run.race_count = 0;
         rl_meet_outside("passes a variable by pointer, perhaps to C",

@@ -15,7 +15,7 @@ typedef struct {
     uint8_t answers[RL_QUESTION_COUNT];
     bool atomics_are_known;
     uint8_t copying;  // see `rl_copies_between`
-    bool is_of_own_lock;
+    uint8_t marks;    // rl_mark
     // At the start of a function; at its call of `__tsan_func_entry`; elsewhere in it.
     bool is_sanitized, is_entry_of_sanitized, is_in_sanitized;
     uintptr_t statement;  // the address of the statement of a call without a line; 0: unknown
@@ -365,8 +365,8 @@ uintptr_t rl_unseen_atomic(uintptr_t pc) {
     return found;
 }
 
-void rl_note_own_lock(uintptr_t pc) { call_site_of(pc)->is_of_own_lock = true; }
-bool rl_is_of_own_lock(uintptr_t pc) { return call_site_of(pc)->is_of_own_lock; }
+void rl_mark_place(uintptr_t pc, rl_mark mark) { call_site_of(pc)->marks |= mark; }
+bool rl_is_marked(uintptr_t pc, rl_mark mark) { return call_site_of(pc)->marks & mark; }
 
 bool rl_is_sanitized(uintptr_t pc) {
     if (call_site_of(pc)->is_in_sanitized) return true;

@@ -42,9 +42,14 @@ uintptr_t rl_unseen_atomic(uintptr_t pc);
 
 /// Whether a call of `__tsan_func_entry` is known, and its function contains no such operation.
 bool rl_is_known_entry(uintptr_t pc);
-/// Notes that an exchange takes a lock of the program itself, and no `Mutex`.
-void rl_note_own_lock(uintptr_t pc);
-bool rl_is_of_own_lock(uintptr_t pc);
+
+/// What runs have shown about a place in the code.
+typedef enum {
+    RL_OF_OWN_LOCK = 1,  // the exchange takes a lock of the program itself, and no `Mutex`
+    RL_BY_POINTER = 2,   // a variable is passed by pointer
+} rl_mark;
+void rl_mark_place(uintptr_t pc, rl_mark mark);
+bool rl_is_marked(uintptr_t pc, rl_mark mark);
 /// A function that is compiled with `-sanitize=thread` has called `__tsan_func_entry`.
 void rl_note_sanitized(uintptr_t pc);
 /// Whether a function is compiled without `-sanitize=thread` and contains an atomic operation, such

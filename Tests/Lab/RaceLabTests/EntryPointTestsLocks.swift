@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The lab controls locks, conditions and semaphores", .needsTheLab)
 struct LockEntryPointTests {
-    @Test("has its known result", arguments: programs + conditions + [survivingLock] + ownerLocks)
+    @Test("has its known result", arguments: programs + conditions + ownerLocks)
     func known(_ program: KnownProgram) { program.check() }
 
     private static let programs = [
@@ -198,7 +198,8 @@ struct LockEntryPointTests {
         }
     }
 
-    private static let ownerLocks = [
+    private static let ownerLocks: [KnownProgram] = [
+        survivingLock,
         KnownProgram("a lock with the number of its owner", outcomes: ["2"], everyOrder: true) {
             scenario in
             let (shared, lock) = (Shared(), OwnerLock())
@@ -216,6 +217,17 @@ struct LockEntryPointTests {
                 guard lock.tryLock() else { return }
                 shared.value += 1
                 lock.unlock()
+            }
+            scenario.outcome { "\(shared.value)" }
+        },
+        KnownProgram("an attempt of a task that waits then", outcomes: ["1", "2"]) { scenario in
+            let (shared, lock) = (Shared(), OwnerLock())
+            for name in ["first", "second"] {
+                scenario.task(name) {
+                    guard lock.tryLock() else { return await Task.yield() }
+                    shared.value += 1
+                    lock.unlock()
+                }
             }
             scenario.outcome { "\(shared.value)" }
         },
