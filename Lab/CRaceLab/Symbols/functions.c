@@ -34,9 +34,10 @@ size_t rl_size_of_function(uintptr_t pc, uintptr_t *start) {
 #if defined(__x86_64__)
 /// Returns the length of an atomic compare-and-exchange up to its opcode; 0 if it is another one.
 ///
-/// The same bytes can be part of a number or of the distance to another function. Then the next one
-/// is mostly 0, 255 or close to that. As operands, that is a register, or the register of the
-/// expected value is that of the new one or of the address: no compiler has a use for these.
+/// These bytes can also be a part of a number, or of the distance to another function. The byte that
+/// follows is then 0 or 255, or close to that. As the operands of this instruction it would make no
+/// sense: a register in place of memory, or the register that holds the expected value for the new
+/// value or for the address. No compiler writes that.
 static size_t length_of_atomic(const uint8_t *code, size_t room) {
     size_t at = 0;
     bool is_locked = false;
