@@ -47,25 +47,33 @@ let promises: [Target] = [
 // MARK: - The lab
 
 // The lab is optimized in a debug build, too: it is of use in no other. Its engine walks over the
-// stack, so it keeps all frames. It also has to see the registers that a called function preserves
-// as the code under test left them. So registers are allocated as without optimization.
+// stack, so it keeps all frames.
 //
 // The compiler works on small batches of files. Otherwise it often leaves a processor idle.
 let optimizedLab: [SwiftSetting] = [
     .unsafeFlags(["-O", "-driver-batch-size-limit", "12"], .when(configuration: .debug))
 ]
-let optimizedEngine: [CSetting] = [
-    .headerSearchPath("."),
-    .unsafeFlags(
-        [
-            "-O2", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-fno-strict-aliasing",
-            "-mllvm", "-regalloc=fast", "-mllvm", "-optimize-regalloc=0",
-        ], .when(platforms: [.linux], configuration: .debug)),
-]
+let optimizedEngine: CSetting = .unsafeFlags(
+    ["-O2", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-fno-strict-aliasing"],
+    .when(platforms: [.linux], configuration: .debug))
+
+// A point has to see the registers that a called function preserves as the code under test left
+// them. So the functions between the two allocate registers as without optimization.
+let untouchedRegisters: CSetting = .unsafeFlags(
+    ["-mllvm", "-regalloc=fast", "-mllvm", "-optimize-regalloc=0"],
+    .when(platforms: [.linux], configuration: .debug))
 
 let lab: [Target] = [
     // The lab, which explores interleavings of any Swift code.
-    .target(name: "CRaceLab", path: "Lab/CRaceLab", cSettings: optimizedEngine),
+    .target(
+        name: "CRaceLab", dependencies: ["CRaceLabPrimitives"], path: "Lab/CRaceLab",
+        exclude: ["Primitives"], cSettings: [.headerSearchPath("."), optimizedEngine]),
+    .target(
+        name: "CRaceLabPrimitives", path: "Lab/CRaceLab/Primitives",
+        cSettings: [
+            .headerSearchPath(".."), .headerSearchPath("../include"), optimizedEngine,
+            untouchedRegisters,
+        ]),
     // Tiny programs, compiled like code under test, from which the lab learns what it observes with
     // the installed toolchain.
     .target(name: "Canaries", path: "Lab/Canaries", swiftSettings: visibleAtomics),

@@ -5,7 +5,7 @@
 #include "Platform/stack.h"
 #include "Primitives/dispatch.h"
 #include "Primitives/families.h"
-#include "Scheduler/points.h"
+#include "Primitives/points.h"
 #include "Search/waking.h"
 #include "State/inputs.h"
 #include "Symbols/call_sites.h"

@@ -7,9 +7,9 @@
 #include "Primitives/dispatch.h"
 #include "Primitives/families.h"
 #include "Primitives/mutex.h"
+#include "Primitives/points.h"
 #include "Scheduler/observe.h"
 #include "Scheduler/outside.h"
-#include "Scheduler/points.h"
 #include "Search/execution.h"
 #include "Search/spinning.h"
 

@@ -5,8 +5,8 @@
 
 #include "Model/happens_before.h"
 #include "Primitives/dispatch.h"
+#include "Primitives/points.h"
 #include "Scheduler/outside.h"
-#include "Scheduler/points.h"
 #include "Search/waking.h"
 #include "State/shadow.h"
 #include "Symbols/call_sites.h"

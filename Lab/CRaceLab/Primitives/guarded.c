@@ -4,7 +4,7 @@
 #include "Model/happens_before.h"
 #include "Primitives/dispatch.h"
 #include "Primitives/families.h"
-#include "Scheduler/points.h"
+#include "Primitives/points.h"
 #include "State/shadow.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)

@@ -1,10 +1,12 @@
 // The functions that allocate and free memory, and the one that allocates objects.
 
+#include "Model/misuse.h"
 #include "Platform/memory.h"
+#include "Platform/stack.h"
 #include "Primitives/next_symbol.h"
 #include "Scheduler/observe.h"
-#include "Scheduler/points.h"
 #include "State/blocks.h"
+#include "State/shadow.h"
 
 #ifndef RL_WITHOUT_HOOKS
 
@@ -61,8 +63,31 @@ void *realloc(void *memory, size_t size) {
     return fresh;
 }
 
+/// Keeps memory that is being freed from being reused during the run, so that an address identifies
+/// one object. Memory that has been freed already is left alone, and that is a misuse. Returns
+/// false if the caller has to free it now.
+static bool keep(void *memory, rl_place place) {
+    if (!me || me->fate != STAYS) return false;
+    const uint64_t mark = (uint64_t)1 << ((uintptr_t)memory / 16 % 64);
+    if (me->thread < 0 && !(lab.run.marks_of_kept & mark)) return false;
+    object_record *o = me->thread < 0 ? rl_known_object(memory) : rl_object_at(memory);
+    if (o && o->is_freed) {
+        rl_frees_again(memory, place);
+        return true;
+    }
+    if (me->thread < 0) return false;
+    o->is_freed = true;
+    block_of_memory *b = rl_block_with(my_thread(), (uintptr_t)memory);
+    if (b && b->start == (uintptr_t)memory) b->is_freed = true;
+    MAKE_ROOM(lab.run.kept, lab.run.kept_count, lab.run.kept_capacity, 1024);
+    lab.run.kept[lab.run.kept_count++] = memory;
+    lab.run.marks_of_kept |= mark;
+    rl_clean_top_of_stack();
+    return true;
+}
+
 void free(void *memory) {
-    if (!memory || rl_keep(memory, RL_CALLER)) return;
+    if (!memory || keep(memory, RL_CALLER)) return;
     rl_forget_object(memory);
     rl_free_of_program(memory);
 }

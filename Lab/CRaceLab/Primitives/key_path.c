@@ -9,7 +9,7 @@
 #include "Primitives/families.h"
 #include "Primitives/next_symbol.h"
 #include "Primitives/plain_memory.h"
-#include "Scheduler/points.h"
+#include "Primitives/points.h"
 
 #ifndef RL_WITHOUT_HOOKS
 

@@ -24,9 +24,9 @@
 #include "Platform/memory.h"
 #include "Platform/stack.h"
 #include "Primitives/next_symbol.h"
+#include "Primitives/points.h"
 #include "Scheduler/observe.h"
 #include "Scheduler/outside.h"
-#include "Scheduler/points.h"
 #include "Search/waking.h"
 #include "State/blocks.h"
 
@@ -351,8 +351,13 @@ extern __attribute__((weak)) const char witnesses_of_objects __asm__("$sBoWV");
 static bool begins_object(const void *address) {
     if ((uintptr_t)address % 16 != 0 || !&witnesses_of_objects) return false;
     const uintptr_t *class = *(const uintptr_t *const *)address;
-    return (uintptr_t) class % sizeof *class == 0 && rl_is_readable(class - 1) &&
-           class[-1] == (uintptr_t)&witnesses_of_objects;
+    static const uintptr_t *known[64];  // to ask the system once about a class
+    const uintptr_t **at = &known[(uintptr_t) class / 16 % (sizeof known / sizeof *known)];
+    if (class && *at == class) return true;
+    const bool is = (uintptr_t) class % sizeof *class == 0 && rl_is_readable(class - 1) &&
+                    class[-1] == (uintptr_t)&witnesses_of_objects;
+    if (is) *at = class;
+    return is;
 }
 
 #else

@@ -6,9 +6,9 @@
 #include "Primitives/clock.h"
 #include "Primitives/dispatch.h"
 #include "Primitives/plain_memory.h"
+#include "Primitives/points.h"
 #include "Primitives/semaphore.h"
 #include "Scheduler/outside.h"
-#include "Scheduler/points.h"
 #include "State/shadow.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__GLIBC__)

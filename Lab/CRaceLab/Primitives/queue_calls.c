@@ -3,10 +3,10 @@
 
 #include "Primitives/dispatch.h"
 #include "Primitives/families.h"
+#include "Primitives/points.h"
 #include "Primitives/thread.h"
 #include "Scheduler/observe.h"
 #include "Scheduler/outside.h"
-#include "Scheduler/points.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 

@@ -5,9 +5,9 @@
 #include "Primitives/families.h"
 #include "Primitives/mutex.h"
 #include "Primitives/next_symbol.h"
+#include "Primitives/points.h"
 #include "Scheduler/observe.h"
 #include "Scheduler/outside.h"
-#include "Scheduler/points.h"
 #include "Scheduler/runs.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__GLIBC__)

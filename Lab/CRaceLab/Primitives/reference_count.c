@@ -7,7 +7,7 @@
 #include "Primitives/families.h"
 #include "Primitives/next_symbol.h"
 #include "Primitives/plain_memory.h"
-#include "Scheduler/points.h"
+#include "Primitives/points.h"
 #include "Search/reference_counts.h"
 #include "State/shadow.h"
 
@@ -137,13 +137,15 @@ static bool has_ended(const void *object, int64_t references, uint32_t n) {
 /// Returns whether it can be released.
 static bool will_release(const void *object, uint32_t n, rl_place place) {
     const int64_t references = rl_references_to(object);
-    const bool exists = !has_ended(object, references, n);
-    if (!exists) rl_frees_again(object, place);
-    if (!exists) rl_looks_at_object(object);  // so that each thread may be the one that is too late
-    if (exists) rl_counts(object, -(int)n, false);
-    if (exists && references > n) rl_removes_reference(object);
-    rl_clean_stack();
-    return exists;
+    if (has_ended(object, references, n)) {
+        rl_frees_again(object, place);
+        rl_looks_at_object(object);  // so that each thread may be the one that is too late
+        return false;
+    }
+    rl_counts(object, -(int)n, false);
+    if (references > n) rl_removes_reference(object);
+    rl_clean_top_of_stack();
+    return true;
 }
 
 static void release_references(void *object, uint32_t n, rl_place place) {

@@ -5,7 +5,7 @@
 #ifndef RL_WITHOUT_HOOKS
 
 #include "Model/happens_before.h"
-#include "Scheduler/points.h"
+#include "Primitives/points.h"
 #include "State/shadow.h"
 
 static bool has_item(const thread *t) { return t->waits_for->count > 0; }

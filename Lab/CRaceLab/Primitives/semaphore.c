@@ -8,8 +8,8 @@
 #include "Platform/memory.h"
 #include "Primitives/dispatch.h"
 #include "Primitives/families.h"
+#include "Primitives/points.h"
 #include "Scheduler/outside.h"
-#include "Scheduler/points.h"
 #include "State/shadow.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)

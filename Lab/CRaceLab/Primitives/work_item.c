@@ -5,8 +5,8 @@
 #include "Model/locks.h"
 #include "Primitives/dispatch.h"
 #include "Primitives/families.h"
+#include "Primitives/points.h"
 #include "Scheduler/outside.h"
-#include "Scheduler/points.h"
 #include "Search/waking.h"
 #include "State/shadow.h"
 

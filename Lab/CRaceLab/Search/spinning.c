@@ -9,7 +9,6 @@
 #include "Search/thread_state.h"
 #include "Symbols/call_sites.h"
 
-#include <setjmp.h>
 #include <string.h>
 
 // MARK: - Iterations
@@ -187,18 +186,9 @@ static bool look_for_spinning(thread *t, uintptr_t stack, const uint64_t *regist
     return true;
 }
 
-/// Not inlined: it uses registers itself, and the function that saves them must not.
-static __attribute__((noinline)) void look_for_loop(thread *t, uintptr_t stack,
-                                                    const uint64_t *registers) {
-    rl_try_loop(t, look_for_spinning(t, stack, registers));
-}
-
-void rl_look_for_spinning(thread *t, uintptr_t stack) {
-    jmp_buf registers;
-    memset(&registers, 0, sizeof registers);
+void rl_look_for_spinning(thread *t, uintptr_t stack, const uint64_t *registers) {
     t->repeats = false;
-    (void)_setjmp(registers);
-    look_for_loop(t, stack, (const uint64_t *)registers);
+    rl_try_loop(t, look_for_spinning(t, stack, registers));
 }
 
 /// Whether the last round of a spinning thread has a visit of such a kind.

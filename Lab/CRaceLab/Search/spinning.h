@@ -4,8 +4,9 @@
 
 #include "State/state.h"
 
-/// Called when a thread reaches a point: finds out whether it spins.
-void rl_look_for_spinning(thread *t, uintptr_t stack);
+/// Called when a thread reaches a point: finds out whether it spins. `registers`: see
+/// `rl_state_now`.
+void rl_look_for_spinning(thread *t, uintptr_t stack, const uint64_t *registers);
 /// Whether after such a step the thread cannot be spinning.
 bool rl_is_progress(const thread *t, uint8_t kind);
 /// Forgets the visits of a thread, so that it does not count as spinning.

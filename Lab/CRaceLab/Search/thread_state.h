@@ -1,7 +1,6 @@
 // The state of a thread at the points that it visits: whether it has been there in the same state.
 // It includes the registers that a called function preserves. No function between the code under
-// test and `rl_look_for_spinning` uses these (.ci/engine checks that), so what they hold belongs to
-// that code.
+// test and a point uses these (see Package.swift), so what they hold belongs to that code.
 
 #pragma once
 

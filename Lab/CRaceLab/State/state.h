@@ -117,7 +117,7 @@ typedef struct {
 /// What is known about an object, or about other memory that has been freed.
 typedef struct {
     uint32_t last_release;  // its number; 0: none
-    bool is_freed;          // and its memory is kept, see rl_keep
+    bool is_freed;          // and its memory is kept, see heap.c
     rl_thread_set freed_again_by;
     bool is_own_lock;  // a word, and no part of a `Mutex`, see rl_is_mutex_exchange
     bool is_made;      // in this run, so outside code does not know it

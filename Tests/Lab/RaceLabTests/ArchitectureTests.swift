@@ -47,12 +47,16 @@ private struct Architecture {
             if path.hasPrefix("include/") || path == "without_hooks.c" { continue }
             files[path] = try String(contentsOf: file, encoding: .utf8)
         }
-        let objects = Commands.products.appending(path: "CRaceLab.build")
         var symbols: [String: Symbols] = [:]
         for path in files.keys where path.hasSuffix(".c") {
+            let isPrimitive = folder(path) == "Primitives"
+            let object =
+                isPrimitive
+                ? "CRaceLabPrimitives.build/\(path.dropFirst("Primitives/".count)).o"
+                : "CRaceLab.build/\(path).o"
             let list = try Commands.run(
                 URL(filePath: "/usr/bin/env"),
-                ["nm", "-P", objects.appending(path: "\(path).o").path])
+                ["nm", "-P", Commands.products.appending(path: object).path])
             try #require(list.status == 0, "\(list.errors)")
             symbols[path] = Symbols(list: list.output)
         }

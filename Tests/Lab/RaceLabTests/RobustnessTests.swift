@@ -185,10 +185,14 @@ struct RobustnessTests {
 
         @Test("each symbol that the C half exports has its prefix, or belongs to the toolchain")
         func names() throws {
-            let folder = Commands.products.appending(path: "CRaceLab.build")
-            let objects = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
-                .filter { $0.hasSuffix(".o") }.map { folder.appending(path: $0).path }
-            try #require(objects.count > 10)
+            var objects: [String] = []
+            for name in ["CRaceLab.build", "CRaceLabPrimitives.build"] {
+                let folder = Commands.products.appending(path: name)
+                let found = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+                    .filter { $0.hasSuffix(".o") }
+                try #require(found.count > 10)
+                objects += found.map { folder.appending(path: $0).path }
+            }
             let list = try Commands.run(
                 URL(filePath: "/usr/bin/env"), ["nm", "-P", "-g", "--defined-only"] + objects)
             try #require(list.status == 0, "\(list.errors)")

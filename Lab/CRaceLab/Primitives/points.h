@@ -17,12 +17,7 @@ uint32_t rl_timed_point(const rl_operation *operation, const void *address, rl_p
 /// Whether a step succeeded: false for an attempt that failed and for a wait that timed out.
 bool rl_got_it(uint32_t step);
 
-/// Keeps memory that is being freed from being reused during the run, so that an address identifies
-/// one object. Memory that has been freed already is left alone, and that is a misuse. Returns
-/// false if the caller has to free it now.
-bool rl_keep(void *memory, rl_place place);
-
-// MARK: - For the scheduler
+// MARK: - For tasks
 
 /// A thread has reached a point: finds out whether it spins.
 void rl_look_for_loop(thread *t, uintptr_t stack);

@@ -6,7 +6,7 @@
 // thread that ended it judges it, picks the next run and begins it (runs.c). The caller of
 // rl_explore (explore.c) only watches for a thread that does not hand over (watcher.c).
 
-#include "Scheduler/points.h"
+#include "Primitives/points.h"
 
 #include "Model/deferred_release.h"
 #include "Model/locks.h"
@@ -27,26 +27,8 @@
 #include "Symbols/lock_helpers.h"
 
 #include <errno.h>
-
-bool rl_keep(void *memory, rl_place place) {
-    if (!me || me->fate != STAYS) return false;
-    const uint64_t mark = (uint64_t)1 << ((uintptr_t)memory / 16 % 64);
-    if (me->thread < 0 && !(lab.run.marks_of_kept & mark)) return false;
-    object_record *o = me->thread < 0 ? rl_known_object(memory) : rl_object_at(memory);
-    if (o && o->is_freed) {
-        rl_frees_again(memory, place);
-        return true;
-    }
-    if (me->thread < 0) return false;
-    o->is_freed = true;
-    block_of_memory *b = rl_block_with(my_thread(), (uintptr_t)memory);
-    if (b && b->start == (uintptr_t)memory) b->is_freed = true;
-    MAKE_ROOM(lab.run.kept, lab.run.kept_count, lab.run.kept_capacity, 1024);
-    lab.run.kept[lab.run.kept_count++] = memory;
-    lab.run.marks_of_kept |= mark;
-    rl_clean_stack();
-    return true;
-}
+#include <setjmp.h>
+#include <string.h>
 
 static void wait_for_turn(void) {
     rl_park(&me->turn, NULL);
@@ -91,7 +73,10 @@ static bool carry_out(thread *t) {
 
 void rl_look_for_loop(thread *t, uintptr_t stack) {
     t->stack = stack;
-    rl_look_for_spinning(t, stack);
+    jmp_buf registers;
+    memset(&registers, 0, sizeof registers);
+    (void)_setjmp(registers);
+    rl_look_for_spinning(t, stack, (const uint64_t *)registers);
     if (rl_has_too_many_loops())
         rl_meet_outside("waits in more loops than the lab has room for",
                         (rl_place){t->pc, t->stack});
