@@ -7,11 +7,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-void rl_parker_make(parker *p) { atomic_store(&p->open, 0); }
+enum { CLOSED, OPEN, CLOSED_WITH_SLEEPER };
+
+void rl_parker_make(parker *p) { atomic_store(&p->state, CLOSED); }
 
 void rl_unpark(parker *p) {
-    atomic_store(&p->open, 1);
-    syscall(SYS_futex, &p->open, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    if (atomic_exchange(&p->state, OPEN) == CLOSED_WITH_SLEEPER)
+        syscall(SYS_futex, &p->state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+static bool goes_through(parker *p) {
+    uint32_t state = OPEN;
+    return atomic_compare_exchange_strong(&p->state, &state, CLOSED);
 }
 
 /// The number of a thread that has ended, and may not be gone yet.
@@ -27,9 +34,12 @@ static void wait_until_it_is_gone(void) {
 }
 
 bool rl_park(parker *p, const struct timespec *at_most) {
-    while (!atomic_exchange(&p->open, 0)) {
-        long result = syscall(SYS_futex, &p->open, FUTEX_WAIT_PRIVATE, 0, at_most, NULL, 0);
-        if (result == -1 && errno == ETIMEDOUT) return atomic_exchange(&p->open, 0);
+    while (!goes_through(p)) {
+        uint32_t state = CLOSED;
+        atomic_compare_exchange_strong(&p->state, &state, CLOSED_WITH_SLEEPER);
+        long result = syscall(SYS_futex, &p->state, FUTEX_WAIT_PRIVATE, CLOSED_WITH_SLEEPER,
+                              at_most, NULL, 0);
+        if (result == -1 && errno == ETIMEDOUT) return goes_through(p);
     }
     if (leaving) wait_until_it_is_gone();
     return true;

@@ -11,7 +11,7 @@ typedef struct {
 #if defined(__APPLE__)
     struct dispatch_semaphore_s *semaphore;
 #else
-    _Atomic uint32_t open;
+    _Atomic uint32_t state;
 #endif
 } parker;
 

@@ -8,7 +8,7 @@
     memset((char *)room, 0, sizeof room); \
     __asm__ volatile("" ::"r"(room) : "memory")
 
-__attribute__((noinline)) void rl_clean_top_of_stack(void) { CLEAN(256); }
+__attribute__((noinline)) void rl_clean_top_of_stack(void) { CLEAN(512); }
 __attribute__((noinline)) void rl_clean_stack(void) { CLEAN(2048); }
 __attribute__((noinline)) void rl_clean_whole_stack(void) { CLEAN(16 * 1024); }
 

@@ -8,7 +8,7 @@
 
 /// Clears what a call of the lab may have left below the caller's frame.
 void rl_clean_stack(void);
-/// The same where the lab has only looked something up: the remnants are mainly the program's.
+/// The same where the lab has only looked something up, or noted it: that needs little room.
 void rl_clean_top_of_stack(void);
 /// Clears what an earlier thread body may have left before the next one runs on the same stack.
 void rl_clean_whole_stack(void);

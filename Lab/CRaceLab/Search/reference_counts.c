@@ -123,8 +123,8 @@ static bool is_followed(const void *object) {
 
 void rl_counts(const void *object, int change, bool is_done) {
     if (!is_listening()) return;
-    if (is_followed(object))
-        note_change((uintptr_t)object, change, rl_references_to(object) - (is_done ? change : 0));
+    if (!is_followed(object)) return rl_clean_top_of_stack();
+    note_change((uintptr_t)object, change, rl_references_to(object) - (is_done ? change : 0));
     rl_clean_stack();
 }
 

@@ -47,7 +47,7 @@ void rl_allocated(void *memory, size_t size) {
     rl_ignore();
     add_block(t, (uintptr_t)memory, size);
     rl_attend();
-    rl_clean_stack();
+    rl_clean_top_of_stack();
 }
 
 extent rl_extent_with(uintptr_t address) {

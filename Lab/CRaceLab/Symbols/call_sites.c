@@ -16,9 +16,10 @@ typedef struct {
     bool atomics_are_known;
     uint8_t copying;  // see `rl_copies_between`
     uint8_t marks;    // rl_mark
-    // At the start of a function; at its call of `__tsan_func_entry`; elsewhere in it.
-    bool is_sanitized, is_entry_of_sanitized, is_in_sanitized;
+    // At the start of a function; at its call of `__tsan_func_entry`.
+    bool is_sanitized, is_entry_of_sanitized;
     uintptr_t statement;  // the address of the statement of a call without a line; 0: unknown
+    uintptr_t function;   // its start; 0: unknown
 } call_site;
 
 static rl_table call_sites;
@@ -369,10 +370,9 @@ void rl_mark_place(uintptr_t pc, rl_mark mark) { call_site_of(pc)->marks |= mark
 bool rl_is_marked(uintptr_t pc, rl_mark mark) { return call_site_of(pc)->marks & mark; }
 
 bool rl_is_sanitized(uintptr_t pc) {
-    if (call_site_of(pc)->is_in_sanitized) return true;
-    uintptr_t start = 0;
-    if (rl_size_of_function(pc, &start) == 0 || !call_site_of(start)->is_sanitized) return false;
-    return call_site_of(pc)->is_in_sanitized = true;
+    call_site *site = call_site_of(pc);
+    if (!site->function && rl_size_of_function(pc, &site->function) == 0) site->function = pc;
+    return call_site_of(site->function)->is_sanitized;
 }
 
 bool rl_is_known_entry(uintptr_t pc) {
