@@ -109,9 +109,6 @@ void rl_discard(void *memory) {
 #include <sys/syscall.h>
 #include <unistd.h>
 
-extern void __libc_free(void *memory);
-void rl_free_of_program(void *memory) { __libc_free(memory); }
-
 // The kernel reads the new mask, if there is one, before it rejects the operation. The idea is from
 // Abseil's `AddressIsReadable`.
 bool rl_is_readable(const void *address) {
@@ -125,7 +122,6 @@ bool rl_is_readable(const void *address) {
 
 #else
 
-void rl_free_of_program(void *memory) { free(memory); }
 bool rl_is_readable(const void *address) { return address != NULL; }
 
 #endif

@@ -12,8 +12,6 @@ void *rl_allocate(size_t size, const char *what);
 void *rl_grown(void *old, size_t used, size_t wanted, size_t size);
 /// Frees such memory, or NULL.
 void rl_discard(void *memory);
-/// Frees memory of the code under test, without a call of the `free` in heap.c.
-void rl_free_of_program(void *memory);
 /// Whether the eight bytes at an aligned address can be read. On Linux; elsewhere it is not known.
 bool rl_is_readable(const void *address);
 /// Around a fork, so that no other thread is in the middle of a change of the arena: the child has a

@@ -2,6 +2,7 @@
 
 #include "Model/misuse.h"
 #include "Platform/memory.h"
+#include "Platform/program_heap.h"
 #include "Platform/stack.h"
 #include "Primitives/next_symbol.h"
 #include "Scheduler/observe.h"
@@ -34,15 +35,26 @@ extern void *__libc_malloc(size_t size);
 extern void *__libc_realloc(void *memory, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
 
+static bool is_setting_up(void) { return rl_is_between_runs_here() && lab.run.is_setting_up; }
+
 static void *allocated(void *memory, size_t size) {
     if (rl_active)
         rl_allocated(memory, size);
-    else if (memory && rl_is_between_runs_here() && lab.run.is_setting_up)
+    else if (memory && is_setting_up())
         rl_allocated_in_set_up(memory, size);
     return memory;
 }
 
-void *malloc(size_t size) { return allocated(__libc_malloc(size), size); }
+void *malloc(size_t size) {
+    void *memory = NULL;
+    if (rl_active || is_setting_up()) memory = rl_allocate_for_program(size);
+    return allocated(memory ? memory : __libc_malloc(size), size);
+}
+
+size_t malloc_usable_size(void *memory) {
+    const size_t size = memory ? rl_size_for_program(memory) : 0;
+    return size > 0 ? size : REAL(malloc_usable_size)(memory);
+}
 
 /// For memory with an alignment of 16 and more, such as that behind an unsafe pointer.
 int posix_memalign(void **memory, size_t alignment, size_t size) {
@@ -54,7 +66,8 @@ int posix_memalign(void **memory, size_t alignment, size_t size) {
 }
 
 void *realloc(void *memory, size_t size) {
-    if (!rl_is_of_lab() || !memory) return __libc_realloc(memory, size);
+    const bool is_from_libc = !memory || rl_size_for_program(memory) == 0;
+    if (is_from_libc && (!rl_is_of_lab() || !memory)) return __libc_realloc(memory, size);
     // The old block is kept like any other that is freed.
     void *fresh = size > 0 ? malloc(size) : NULL;
     const size_t old_size = malloc_usable_size(memory);
@@ -89,7 +102,10 @@ static bool keep(void *memory, rl_place place) {
 void free(void *memory) {
     if (!memory || keep(memory, RL_CALLER)) return;
     rl_forget_object(memory);
-    rl_free_of_program(memory);
+    if (rl_is_of_lab())
+        rl_free_of_program(memory);
+    else
+        rl_free_of_others(memory);
 }
 
 #endif

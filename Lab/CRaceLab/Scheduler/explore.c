@@ -4,6 +4,7 @@
 
 #include "Platform/clock.h"
 #include "Platform/memory.h"
+#include "Platform/program_heap.h"
 #include "Platform/recording.h"
 #include "Scheduler/early_end.h"
 
@@ -103,6 +104,7 @@ rl_summary rl_explore(const rl_scenario *scenario) {
                                           .reported = now};
     lab.work = rl_work;
     prepare_process();
+    rl_reuse_what_others_freed();
     atomic_store(&lab.progress, 0);
     rl_assign(ENGINE);
     rl_watch();

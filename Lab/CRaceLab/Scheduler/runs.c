@@ -2,6 +2,7 @@
 
 #include "Platform/clock.h"
 #include "Platform/memory.h"
+#include "Platform/program_heap.h"
 #include "Platform/recording.h"
 #include "Scheduler/observe.h"
 #include "Scheduler/outside.h"

@@ -13,7 +13,8 @@ final class Explorer {
     /// Distinguishes this exploration from others in the same process.
     let number = Explorer.count.add(1, ordering: .relaxed).newValue
     private static let count = Atomic<UInt64>(0)
-    var scenario = Scenario()
+    let noScenario = Scenario()
+    lazy var scenario = noScenario
     /// Whether the scenario is only described, and its threads do not run.
     var onlyDescribes = false
     var uncaught: [(thread: Int, error: any Error)] = []

@@ -141,8 +141,10 @@ extension Explorer {
     }
 
     private func setUp() -> Int32 {
-        scenario = Scenario()
+        // Without the objects of the run before, those of this one get the same addresses.
+        scenario = noScenario
         uncaught = []
+        scenario = Scenario()
         describe(scenario)
         scenario.endDescription()
         // The engine runs nothing if there are no threads.
