@@ -16,7 +16,7 @@ enum {
     STEP = 16,
     SMALL = 32,  // sizes in steps of 16 bytes; the larger ones are powers of two
     LARGE = 6,
-    REGION = 16 << 20,
+    REGION = 256 << 20,
     FIRST_PART = 64 << 10,
     WORDS = REGION / (2 * STEP) / 64,
 };
@@ -27,14 +27,15 @@ static struct {
     uint64_t used[WORDS];
 } regions[SMALL + LARGE];
 
-/// The address is the same in each process, unless something else lies there.
-static char *memory_of_all(void) {
-    static char *all;
-    if (all) return all;
-    void *const wanted = (void *)0x5A0000000000;
-    void *found = mmap(wanted, (size_t)(SMALL + LARGE) * REGION, PROT_NONE,
+static const size_t size_of_all = (size_t)(SMALL + LARGE) * REGION;
+static char *all;  // where the regions lie, one after the other; NULL: nowhere
+
+/// At the start of the process, before anything limits its address space. The address is the same in
+/// each process, unless something else lies there.
+__attribute__((constructor)) static void reserve_addresses(void) {
+    void *found = mmap((void *)0x5A0000000000, size_of_all, PROT_NONE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return found == MAP_FAILED ? NULL : (all = found);
+    if (found != MAP_FAILED) all = found;
 }
 
 static size_t slot_size(int region) {
@@ -83,7 +84,6 @@ void *rl_allocate_for_program(size_t size) {
     const size_t with_size = rounded < 2 * STEP ? 2 * STEP : rounded;
     const int region = region_for(with_size);
     rl_lock_memory();
-    char *all = memory_of_all();
     char *slot = all ? take_slot(region, all + (size_t)region * REGION) : NULL;
     rl_unlock_memory();
     if (slot) *usable_size_of(slot, region) = with_size - sizeof size;
@@ -98,7 +98,7 @@ typedef struct {
 } position;
 
 static position position_of(const void *memory) {
-    const size_t at = (size_t)((const char *)memory - memory_of_all());
+    const size_t at = (size_t)((const char *)memory - all);
     const int region = (int)(at / REGION);
     const size_t size = slot_size(region), number = at % REGION / size;
     const bool is_used = at % REGION % size == 0 && number / 64 < WORDS &&
@@ -107,8 +107,7 @@ static position position_of(const void *memory) {
 }
 
 static bool is_ours(const void *memory) {
-    const char *all = memory_of_all();
-    return all && (size_t)((const char *)memory - all) < (size_t)(SMALL + LARGE) * REGION;
+    return all && (size_t)((const char *)memory - all) < size_of_all;
 }
 
 size_t rl_size_for_program(const void *memory) {
