@@ -7,10 +7,10 @@
 #include "Platform/memory.h"
 
 #include "Platform/end.h"
+#include "Platform/parker.h"
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -30,7 +30,12 @@ static struct {
 } arena = {.is_locked = ATOMIC_FLAG_INIT};
 
 void rl_lock_memory(void) {
-    while (atomic_flag_test_and_set(&arena.is_locked)) {}
+    // A thread that was given up gets little of the processor, and may be the one to wait for.
+    const struct timespec moment = {.tv_nsec = 20000};
+    const int error = errno, patience = 1000;
+    for (int i = 0; atomic_flag_test_and_set(&arena.is_locked); i++)
+        if (i > patience) rl_nap(&moment);
+    errno = error;
 }
 
 void rl_unlock_memory(void) { atomic_flag_clear(&arena.is_locked); }

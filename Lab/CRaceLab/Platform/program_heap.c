@@ -1,10 +1,10 @@
 #include "Platform/program_heap.h"
 
-#include "Platform/memory.h"
-
 #include <stdlib.h>
 
-#if defined(__GLIBC__)
+#if defined(__GLIBC__) && !defined(RL_WITHOUT_HOOKS)
+
+#include "Platform/memory.h"
 
 #include <sys/mman.h>
 
@@ -16,30 +16,35 @@ enum {
     STEP = 16,
     SMALL = 32,  // sizes in steps of 16 bytes; the larger ones are powers of two
     LARGE = 6,
-    REGION = 256 << 20,
+    REGION = 128 << 20,
     FIRST_PART = 64 << 10,
     WORDS = REGION / (2 * STEP) / 64,
 };
 
-static struct {
+typedef struct {
     size_t usable;  // how many bytes the system has made accessible
     size_t lowest;  // no word before this one has a free slot
     uint64_t used[WORDS];
-} regions[SMALL + LARGE];
+    // What other threads have freed, and between which words that is.
+    uint64_t freed[WORDS];
+    size_t freed_begin, freed_end;
+} region;
+
+static region regions[SMALL + LARGE];
 
 static const size_t size_of_all = (size_t)(SMALL + LARGE) * REGION;
 static char *all;  // where the regions lie, one after the other; NULL: nowhere
 
-/// At the start of the process, before anything limits its address space. The address is the same in
-/// each process, unless something else lies there.
+/// At the start of the process, before it limits its address space. The address is the same in each
+/// process, unless something else lies there, or the processor has fewer addresses.
 __attribute__((constructor)) static void reserve_addresses(void) {
     void *found = mmap((void *)0x5A0000000000, size_of_all, PROT_NONE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (found != MAP_FAILED) all = found;
 }
 
-static size_t slot_size(int region) {
-    return region < SMALL ? (size_t)(region + 2) * STEP : (size_t)1024 << (region - SMALL);
+static size_t slot_size(int index) {
+    return index < SMALL ? (size_t)(index + 2) * STEP : (size_t)1024 << (index - SMALL);
 }
 
 static int region_for(size_t slot) {
@@ -50,31 +55,29 @@ static int region_for(size_t slot) {
 }
 
 /// Makes a slot accessible, and those before it.
-static bool is_accessible(int region, char *start, size_t end) {
-    size_t usable = regions[region].usable;
-    if (end <= usable) return true;
-    usable = usable ? 2 * usable : FIRST_PART;
+static bool is_accessible(region *r, char *start, size_t end) {
+    if (end <= r->usable) return true;
+    const size_t usable = r->usable ? 2 * r->usable : FIRST_PART;
     if (usable > REGION || mprotect(start, usable, PROT_READ | PROT_WRITE) != 0) return false;
-    regions[region].usable = usable;
+    r->usable = usable;
     return true;
 }
 
-static char *take_slot(int region, char *start) {
-    const size_t size = slot_size(region), slots = REGION / size;
-    uint64_t *used = regions[region].used;
-    size_t word = regions[region].lowest;
-    while (word < WORDS && used[word] == UINT64_MAX) word++;
-    regions[region].lowest = word;
-    if (word == WORDS) return NULL;
-    const int bit = __builtin_ctzll(~used[word]);
-    const size_t slot = word * 64 + (size_t)bit;
-    if (slot >= slots || !is_accessible(region, start, (slot + 1) * size)) return NULL;
-    used[word] |= (uint64_t)1 << bit;
+static char *take_slot(int index) {
+    region *r = &regions[index];
+    char *start = all + (size_t)index * REGION;
+    const size_t size = slot_size(index);
+    while (r->lowest < WORDS && r->used[r->lowest] == UINT64_MAX) r->lowest++;
+    if (r->lowest == WORDS) return NULL;
+    const int bit = __builtin_ctzll(~r->used[r->lowest]);
+    const size_t slot = r->lowest * 64 + (size_t)bit;
+    if (slot >= REGION / size || !is_accessible(r, start, (slot + 1) * size)) return NULL;
+    r->used[r->lowest] |= (uint64_t)1 << bit;
     return start + slot * size;
 }
 
-static size_t *usable_size_of(char *slot, int region) {
-    return (size_t *)(slot + slot_size(region)) - 1;
+static size_t *usable_size_of(char *slot, int index) {
+    return (size_t *)(slot + slot_size(index)) - 1;
 }
 
 void *rl_allocate_for_program(size_t size) {
@@ -82,28 +85,28 @@ void *rl_allocate_for_program(size_t size) {
     if (size > most - sizeof size) return NULL;
     const size_t rounded = (size + sizeof size + STEP - 1) / STEP * STEP;
     const size_t with_size = rounded < 2 * STEP ? 2 * STEP : rounded;
-    const int region = region_for(with_size);
+    const int index = region_for(with_size);
     rl_lock_memory();
-    char *slot = all ? take_slot(region, all + (size_t)region * REGION) : NULL;
+    char *slot = all ? take_slot(index) : NULL;
     rl_unlock_memory();
-    if (slot) *usable_size_of(slot, region) = with_size - sizeof size;
+    if (slot) *usable_size_of(slot, index) = with_size - sizeof size;
     return slot;
 }
 
 /// Where a slot lies, if one that is in use begins at this address.
 typedef struct {
-    int region;
+    int index;  // of the region
     size_t number;
     bool is_used;
 } position;
 
 static position position_of(const void *memory) {
     const size_t at = (size_t)((const char *)memory - all);
-    const int region = (int)(at / REGION);
-    const size_t size = slot_size(region), number = at % REGION / size;
+    const int index = (int)(at / REGION);
+    const size_t size = slot_size(index), number = at % REGION / size;
     const bool is_used = at % REGION % size == 0 && number / 64 < WORDS &&
-                         (regions[region].used[number / 64] >> number % 64 & 1);
-    return (position){region, number, is_used};
+                         (regions[index].used[number / 64] >> number % 64 & 1);
+    return (position){index, number, is_used};
 }
 
 static bool is_ours(const void *memory) {
@@ -113,45 +116,46 @@ static bool is_ours(const void *memory) {
 size_t rl_size_for_program(const void *memory) {
     if (!is_ours(memory)) return 0;
     const position p = position_of(memory);
-    return p.is_used ? *usable_size_of((char *)memory, p.region) : 0;
+    return p.is_used ? *usable_size_of((char *)memory, p.index) : 0;
 }
 
 static void give_back(position p) {
     const size_t word = p.number / 64;
-    regions[p.region].used[word] &= ~((uint64_t)1 << p.number % 64);
-    if (word < regions[p.region].lowest) regions[p.region].lowest = word;
+    region *r = &regions[p.index];
+    r->used[word] &= ~((uint64_t)1 << p.number % 64);
+    if (word < r->lowest) r->lowest = word;
 }
 
-/// What other threads have freed. Each piece begins with the address of the next one.
-static void *of_others;
+static void give_back_later(position p) {
+    const size_t word = p.number / 64;
+    region *r = &regions[p.index];
+    r->freed[word] |= (uint64_t)1 << p.number % 64;
+    if (r->freed_begin == r->freed_end) r->freed_begin = r->freed_end = word;
+    if (word < r->freed_begin) r->freed_begin = word;
+    if (word >= r->freed_end) r->freed_end = word + 1;
+}
 
-static void free_memory(void *memory, bool is_of_others) {
-    // The C library ends the process if the address is not one of memory that is in use.
+static void free_memory(void *memory, void (*give)(position p)) {
     if (!is_ours(memory)) return __libc_free(memory);
     rl_lock_memory();
     const position p = position_of(memory);
-    if (p.is_used && is_of_others) {
-        *(void **)memory = of_others;
-        of_others = memory;
-    } else if (p.is_used) {
-        give_back(p);
-    }
+    if (p.is_used) give(p);
     rl_unlock_memory();
-    if (!p.is_used) __libc_free(memory);
+    if (!p.is_used) abort();
 }
 
-void rl_free_of_program(void *memory) { free_memory(memory, false); }
-void rl_free_of_others(void *memory) { free_memory(memory, true); }
+void rl_free_of_program(void *memory) { free_memory(memory, give_back); }
+void rl_free_of_others(void *memory) { free_memory(memory, give_back_later); }
 
 void rl_reuse_what_others_freed(void) {
     rl_lock_memory();
-    // What was freed twice is in the list twice, which then has no end.
-    while (of_others && position_of(of_others).is_used) {
-        void *next = *(void **)of_others;
-        give_back(position_of(of_others));
-        of_others = next;
+    for (region *r = regions; r < regions + SMALL + LARGE; r++) {
+        if (r->freed_begin < r->freed_end && r->freed_begin < r->lowest) r->lowest = r->freed_begin;
+        for (; r->freed_begin < r->freed_end; r->freed_begin++) {
+            r->used[r->freed_begin] &= ~r->freed[r->freed_begin];
+            r->freed[r->freed_begin] = 0;
+        }
     }
-    of_others = NULL;
     rl_unlock_memory();
 }
 

@@ -1,6 +1,7 @@
 // Memory for the code under test. What gets which address depends only on what is in use: it is the
 // lowest address that is free. So a run which repeats another one meets the same addresses, and code
-// whose order depends on addresses, as that of a set does, behaves the same.
+// whose order depends on addresses, as that of a set does, behaves the same. A run that was given up
+// leaves its objects behind, and those of later runs lie elsewhere.
 
 #pragma once
 

@@ -35,7 +35,14 @@ extern void *__libc_malloc(size_t size);
 extern void *__libc_realloc(void *memory, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
 
+/// A thread that was given up may allocate and free something at any moment.
+static bool is_given_up(void) { return me && me->fate != STAYS; }
+
 static bool is_setting_up(void) { return rl_is_between_runs_here() && lab.run.is_setting_up; }
+
+static bool is_for_program(void) {
+    return !is_given_up() && (rl_active || (is_setting_up() && !rl_is_ignoring()));
+}
 
 static void *allocated(void *memory, size_t size) {
     if (rl_active)
@@ -46,8 +53,7 @@ static void *allocated(void *memory, size_t size) {
 }
 
 void *malloc(size_t size) {
-    void *memory = NULL;
-    if (rl_active || is_setting_up()) memory = rl_allocate_for_program(size);
+    void *memory = is_for_program() ? rl_allocate_for_program(size) : NULL;
     return allocated(memory ? memory : __libc_malloc(size), size);
 }
 
@@ -66,8 +72,8 @@ int posix_memalign(void **memory, size_t alignment, size_t size) {
 }
 
 void *realloc(void *memory, size_t size) {
-    const bool is_from_libc = !memory || rl_size_for_program(memory) == 0;
-    if (is_from_libc && (!rl_is_of_lab() || !memory)) return __libc_realloc(memory, size);
+    if (!memory) return malloc(size);
+    if (!rl_is_of_lab() && rl_size_for_program(memory) == 0) return __libc_realloc(memory, size);
     // The old block is kept like any other that is freed.
     void *fresh = size > 0 ? malloc(size) : NULL;
     const size_t old_size = malloc_usable_size(memory);
@@ -102,7 +108,7 @@ static bool keep(void *memory, rl_place place) {
 void free(void *memory) {
     if (!memory || keep(memory, RL_CALLER)) return;
     rl_forget_object(memory);
-    if (rl_is_of_lab())
+    if (rl_is_of_lab() && !is_given_up())
         rl_free_of_program(memory);
     else
         rl_free_of_others(memory);

@@ -10,9 +10,7 @@
 
 #include "Model/deferred_release.h"
 #include "Model/locks.h"
-#include "Model/misuse.h"
 #include "Model/old_values.h"
-#include "Platform/memory.h"
 #include "Platform/recording.h"
 #include "Platform/stack.h"
 #include "Scheduler/outside.h"
@@ -22,7 +20,6 @@
 #include "Search/reference_counts.h"
 #include "Search/spinning.h"
 #include "Search/waking.h"
-#include "State/blocks.h"
 #include "State/shadow.h"
 #include "Symbols/lock_helpers.h"
 

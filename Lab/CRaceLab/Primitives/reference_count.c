@@ -140,6 +140,7 @@ static bool will_release(const void *object, uint32_t n, rl_place place) {
     if (has_ended(object, references, n)) {
         rl_frees_again(object, place);
         rl_looks_at_object(object);  // so that each thread may be the one that is too late
+        rl_clean_stack();
         return false;
     }
     rl_counts(object, -(int)n, false);
