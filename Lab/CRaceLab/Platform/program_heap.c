@@ -135,13 +135,20 @@ static void give_back_later(position p) {
     if (word >= r->freed_end) r->freed_end = word + 1;
 }
 
+/// Ends the process as the C library does, with its words.
+static void end_because_of_pointer(void) {
+    static _Alignas(16) uint64_t words[4];
+    __libc_free(words + 1);  // No memory is aligned so.
+    abort();
+}
+
 static void free_memory(void *memory, void (*give)(position p)) {
     if (!is_ours(memory)) return __libc_free(memory);
     rl_lock_memory();
     const position p = position_of(memory);
     if (p.is_used) give(p);
     rl_unlock_memory();
-    if (!p.is_used) abort();
+    if (!p.is_used) end_because_of_pointer();
 }
 
 void rl_free_of_program(void *memory) { free_memory(memory, give_back); }
