@@ -29,7 +29,7 @@ static struct {
     size_t left;
 } arena = {.is_locked = ATOMIC_FLAG_INIT};
 
-void rl_lock_memory(void) {
+static __attribute__((noinline)) void wait_for_memory(void) {
     // A thread that was given up gets little of the processor, and may be the one to wait for.
     const struct timespec moment = {.tv_nsec = 20000};
     const int error = errno, patience = 1000;
@@ -38,7 +38,11 @@ void rl_lock_memory(void) {
     errno = error;
 }
 
-void rl_unlock_memory(void) { atomic_flag_clear(&arena.is_locked); }
+void rl_lock_memory(void) {
+    if (atomic_flag_test_and_set(&arena.is_locked)) wait_for_memory();
+}
+
+void rl_unlock_memory(void) { atomic_flag_clear_explicit(&arena.is_locked, memory_order_release); }
 
 static void *from_system(size_t size) {
     void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -103,8 +103,9 @@ typedef struct {
 static position position_of(const void *memory) {
     const size_t at = (size_t)((const char *)memory - all);
     const int index = (int)(at / REGION);
-    const size_t size = slot_size(index), number = at % REGION / size;
-    const bool is_used = at % REGION % size == 0 && number / 64 < WORDS &&
+    const uint32_t size = (uint32_t)slot_size(index), within = (uint32_t)(at % REGION);
+    const uint32_t number = within / size;
+    const bool is_used = number * size == within && number / 64 < WORDS &&
                          (regions[index].used[number / 64] >> number % 64 & 1);
     return (position){index, number, is_used};
 }

@@ -38,10 +38,10 @@ extern void *__libc_memalign(size_t alignment, size_t size);
 /// A thread that was given up may allocate and free something at any moment.
 static bool is_given_up(void) { return me && me->fate != STAYS; }
 
-static bool is_setting_up(void) { return rl_is_between_runs_here() && lab.run.is_setting_up; }
+static bool is_setting_up(void) { return lab.run.is_setting_up && rl_is_between_runs_here(); }
 
 static bool is_for_program(void) {
-    return !is_given_up() && (rl_active || (is_setting_up() && !rl_is_ignoring()));
+    return (rl_active || (is_setting_up() && !rl_is_ignoring())) && !is_given_up();
 }
 
 static void *allocated(void *memory, size_t size) {

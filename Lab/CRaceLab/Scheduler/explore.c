@@ -45,13 +45,16 @@ static cpu_set_t processors;
 static void stay_on_this_processor(void) {
     sched_getaffinity(0, sizeof processors, &processors);
     lab.processor = sched_getcpu();
+    if (CPU_COUNT(&processors) == 1) return;
     cpu_set_t set;
     CPU_ZERO(&set);
     CPU_SET(lab.processor, &set);
     sched_setaffinity(0, sizeof set, &set);
 }
 
-static void leave_this_processor(void) { sched_setaffinity(0, sizeof processors, &processors); }
+static void leave_this_processor(void) {
+    if (CPU_COUNT(&processors) > 1) sched_setaffinity(0, sizeof processors, &processors);
+}
 
 #else
 
