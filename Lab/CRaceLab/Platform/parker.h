@@ -1,4 +1,5 @@
-// Parkers, in which threads wait for their turn. They call nothing that the lab intercepts.
+// Parkers, in which threads wait for their turn. They call nothing in which the lab would do
+// something.
 
 #pragma once
 

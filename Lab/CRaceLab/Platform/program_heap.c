@@ -25,7 +25,7 @@ typedef struct {
     size_t usable;  // how many bytes the system has made accessible
     size_t lowest;  // no word before this one has a free slot
     uint64_t used[WORDS];
-    // What other threads have freed, and between which words that is.
+    // What was freed to be reused later, and between which words that is.
     uint64_t freed[WORDS];
     size_t freed_begin, freed_end;
 } region;
@@ -48,8 +48,8 @@ static size_t slot_size(int index) {
 }
 
 static int region_for(size_t slot) {
-    const size_t least = 2 * STEP, most_small = (SMALL + 1) * STEP;
-    if (slot <= most_small) return slot < least ? 0 : (int)(slot / STEP) - 2;
+    const size_t most_small = (SMALL + 1) * STEP;
+    if (slot <= most_small) return (int)(slot / STEP) - 2;
     const int logarithm = 64 - __builtin_clzll((unsigned long long)(slot - 1));
     return SMALL + logarithm - 10;
 }
@@ -58,7 +58,7 @@ static int region_for(size_t slot) {
 static bool is_accessible(region *r, char *start, size_t end) {
     if (end <= r->usable) return true;
     const size_t usable = r->usable ? 2 * r->usable : FIRST_PART;
-    if (usable > REGION || mprotect(start, usable, PROT_READ | PROT_WRITE) != 0) return false;
+    if (mprotect(start, usable, PROT_READ | PROT_WRITE) != 0) return false;
     r->usable = usable;
     return true;
 }
@@ -105,19 +105,14 @@ static position position_of(const void *memory) {
     const int index = (int)(at / REGION);
     const uint32_t size = (uint32_t)slot_size(index), within = (uint32_t)(at % REGION);
     const uint32_t number = within / size;
-    const bool is_used = number * size == within && number / 64 < WORDS &&
-                         (regions[index].used[number / 64] >> number % 64 & 1);
+    const region *r = &regions[index];
+    const uint64_t used = r->used[number / 64] & ~r->freed[number / 64];
+    const bool is_used = number * size == within && (used >> number % 64 & 1);
     return (position){index, number, is_used};
 }
 
 static bool is_ours(const void *memory) {
     return all && (size_t)((const char *)memory - all) < size_of_all;
-}
-
-size_t rl_size_for_program(const void *memory) {
-    if (!is_ours(memory)) return 0;
-    const position p = position_of(memory);
-    return p.is_used ? *usable_size_of((char *)memory, p.index) : 0;
 }
 
 static void give_back(position p) {
@@ -141,6 +136,13 @@ static void end_because_of_pointer(void) {
     static _Alignas(16) uint64_t words[4];
     __libc_free(words + 1);  // No memory is aligned so.
     abort();
+}
+
+size_t rl_size_for_program(const void *memory) {
+    if (!is_ours(memory)) return 0;
+    const position p = position_of(memory);
+    if (!p.is_used) end_because_of_pointer();
+    return *usable_size_of((char *)memory, p.index);
 }
 
 static void free_memory(void *memory, void (*give)(position p)) {

@@ -9,11 +9,12 @@
 
 /// NULL: there is no such memory for so large an object, or none is left.
 void *rl_allocate_for_program(size_t size);
-/// How much of the memory at such an address can be used; 0 if it comes from elsewhere.
+/// How much of the memory at such an address can be used; 0 if it comes from elsewhere. Ends the
+/// process if it is not in use.
 size_t rl_size_for_program(const void *memory);
 /// Frees such memory, or any other of the code under test, without a call of the `free` in heap.c.
 void rl_free_of_program(void *memory);
-/// The same for a thread that is none of the lab, and may free something at any moment. Such memory
-/// is not used again before `rl_reuse_what_others_freed`.
+/// The same for a thread that is none of the lab or was given up, and may free something at any
+/// moment. Such memory is not used again before `rl_reuse_what_others_freed`.
 void rl_free_of_others(void *memory);
 void rl_reuse_what_others_freed(void);

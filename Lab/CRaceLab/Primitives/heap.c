@@ -86,7 +86,7 @@ void *realloc(void *memory, size_t size) {
 /// one object. Memory that has been freed already is left alone, and that is a misuse. Returns
 /// false if the caller has to free it now.
 static bool keep(void *memory, rl_place place) {
-    if (!me || me->fate != STAYS) return false;
+    if (!me || is_given_up()) return false;
     const uint64_t mark = (uint64_t)1 << ((uintptr_t)memory / 16 % 64);
     if (me->thread < 0 && !(lab.run.marks_of_kept & mark)) return false;
     object_record *o = me->thread < 0 ? rl_known_object(memory) : rl_object_at(memory);

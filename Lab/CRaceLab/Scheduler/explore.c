@@ -45,7 +45,7 @@ static cpu_set_t processors;
 static void stay_on_this_processor(void) {
     sched_getaffinity(0, sizeof processors, &processors);
     lab.processor = sched_getcpu();
-    if (CPU_COUNT(&processors) == 1) return;
+    if (CPU_COUNT(&processors) < 2) return;
     cpu_set_t set;
     CPU_ZERO(&set);
     CPU_SET(lab.processor, &set);
