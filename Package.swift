@@ -125,7 +125,8 @@ let course: [Target] = [
     .executableTarget(
         name: "promise-lab",
         dependencies: [
-            "Graders", "HTTPExample", "LabPage", "RaceLab", "SharedSuite", "TutorialExamples",
+            "Graders", "LabPage", "PromiseOperators", "RaceLab", "SharedSuite", "Stage2Handlers",
+            "TutorialExamples",
         ],
         path: "Course/promise-lab",
         // An answer to an exercise is loaded as a library, and refers to the program's symbols.
@@ -140,11 +141,6 @@ let course: [Target] = [
         path: "Course/Graders", exclude: ["Adapters", "Stubs", "Variants"],
         // The lab must see the answer's accesses to memory, and not those of the programs.
         swiftSettings: optimizedLab + [.unsafeFlags(["-enforce-exclusivity=unchecked"])]),
-
-    // The article's example, and a server for it. (The Swift 5 mode lets them share Stage 2.)
-    .target(
-        name: "HTTPExample", dependencies: ["PromiseOperators", "Stage2Handlers"],
-        path: "Course/Examples/HTTP", swiftSettings: swift5),
 
     // The small examples of the Tutorial. The page shows two of them.
     .target(
@@ -182,8 +178,8 @@ let course: [Target] = [
     .testTarget(
         name: "DocumentationTests",
         dependencies: [
-            "Graders", "HTTPExample", "LabPage", "RaceLab", "RaceLabTesting", "SharedSuite",
-            "promise-lab", "tutorial",
+            "Graders", "LabPage", "RaceLab", "RaceLabTesting", "SharedSuite", "promise-lab",
+            "tutorial",
         ],
         path: "Tests/Course/DocumentationTests", swiftSettings: visibleAtomics),
 ]

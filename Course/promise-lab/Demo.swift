@@ -1,4 +1,3 @@
-import HTTPExample
 import RaceLab
 
 extension Command {

@@ -110,7 +110,7 @@ struct ClaimTests {
         ),
         ("Tutorial.zh.md", "原文为这种函数准备了 `then` 的第二个重载，“一个请求接一个请求”的例子就要用到。"),
         ("Sources/Stage1Naive/AWPromise.swift", "without its `then` for functions that return a"),
-        ("Course/Examples/HTTP/OnStage2.swift", ".then { _ in get(second) }"),
+        ("Course/promise-lab/HTTP/OnStage2.swift", ".then { _ in get(second) }"),
         ("Tutorial.md", "Four more rows (H10, H12, H15, H19) wait until chapters 6 and 7."),
         ("Tutorial.zh.md", "另外四个隐患（H10、H12、H15、H19）留到第 6、7 章。"),
         ("Tutorial.md", "So step A fails **exercise 5**."),

@@ -1,7 +1,8 @@
 import Foundation
-import HTTPExample
 import SharedSuite
 import Testing
+
+@testable import promise_lab
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking

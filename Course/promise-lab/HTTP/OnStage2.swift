@@ -29,6 +29,9 @@ extension Requests {
 
     private func get(_ request: URLRequest) -> AWPromise<Data> {
         AWPromise { resolve, reject in
+            // Stage 2 knows nothing of threads, so it does not say that these may be sent.
+            nonisolated(unsafe) let resolve = resolve
+            nonisolated(unsafe) let reject = reject
             let session = session()
             session.dataTask(with: request) { data, response, error in
                 switch outcome(data, response, error) {
