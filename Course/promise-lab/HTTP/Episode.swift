@@ -5,30 +5,30 @@ import Foundation
 #endif
 
 /// The events of one run of the example, in order.
-public struct Episode: Sendable {
-    public struct Event: Sendable, Equatable, CustomStringConvertible {
-        public enum Source: String, Sendable { case server, promise }
+struct Episode: Sendable {
+    struct Event: Sendable, Equatable, CustomStringConvertible {
+        enum Source: String, Sendable { case server, promise }
 
-        public let source: Source
-        public let text: String
+        let source: Source
+        let text: String
 
-        public init(_ source: Source, _ text: String) {
+        init(_ source: Source, _ text: String) {
             self.source = source
             self.text = text
         }
 
-        public var description: String { "\(source.rawValue): \(text)" }
+        var description: String { "\(source.rawValue): \(text)" }
     }
 
     /// What the server does with the requests.
-    public enum Case: String, Sendable, CaseIterable {
+    enum Case: String, Sendable, CaseIterable {
         case success = "both requests succeed"
         case failure = "the first request fails: status 500"
         case refusal = "no server listens for the second request"
         case silence = "the second request is never answered"
     }
 
-    public enum Stage: String, Sendable, CaseIterable {
+    enum Stage: String, Sendable, CaseIterable {
         case handlers = "Stage 2"
         case threadSafe = "Stage 3"
     }
@@ -36,12 +36,12 @@ public struct Episode: Sendable {
     /// In order: each event causes the next one. The exception is the request that times out: on a
     /// machine that is busy for longer than the time limit, the server may not have received the
     /// request by then.
-    public let events: [Event]
+    let events: [Event]
 
     /// Runs the example, and returns when it has ended; `nil` if it does not end within a minute.
     /// Blocks the calling thread. `patience` is the number of seconds before a silent request times
     /// out. (Whole seconds: on Linux, `URLSession` ignores the fraction.)
-    public static func run(
+    static func run(
         _ example: Case, on stage: Stage, patience: TimeInterval
     ) throws -> Episode? {
         let queue = DispatchQueue(label: "example")

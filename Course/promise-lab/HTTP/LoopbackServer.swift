@@ -4,25 +4,25 @@ import Foundation
 /// port, one connection at a time, and its own thread. Each path has a fixed response.
 ///
 /// It stops when it is freed or `stop` is called, and always after a maximum of connections.
-public final class LoopbackServer: Sendable {
-    public enum Answer: Sendable {
+final class LoopbackServer: Sendable {
+    enum Answer: Sendable {
         case text(String)
         case status(Int)
         /// The server accepts the connection, reads the request, and never responds.
         case silence
     }
 
-    public struct Failure: Error, CustomStringConvertible {
-        public let description: String
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
     }
 
-    public let port: UInt16
+    let port: UInt16
     private let work: Work
     private let ended = DispatchSemaphore(value: 0)
 
     /// Starts to listen. The server's thread calls `heard` with the path of each request before it
     /// responds.
-    public init(
+    init(
         _ answers: [String: Answer], heard: @escaping @Sendable (String) -> Void = { _ in }
     ) throws {
         let (listener, port) = try Sockets.listen()
@@ -39,27 +39,27 @@ public final class LoopbackServer: Sendable {
     deinit { stop() }
 
     /// Stops listening, closes every connection, and returns when the server's thread has ended.
-    public func stop() {
+    func stop() {
         guard work.beginStopping() else { return }
         ended.wait()
     }
 
-    public func url(_ path: String) -> URL {
+    func url(_ path: String) -> URL {
         URL(string: "http://127.0.0.1:\(port)\(path)")!
     }
 
     /// A port on which no server listens, reserved as long as this object lives.
-    public final class ClosedPort: Sendable {
+    final class ClosedPort: Sendable {
         private let socket: Int32
         private let port: UInt16
 
-        public init() throws {
+        init() throws {
             (socket, port) = try Sockets.bound()
         }
 
         deinit { close(socket) }
 
-        public var url: URL { URL(string: "http://127.0.0.1:\(port)/")! }
+        var url: URL { URL(string: "http://127.0.0.1:\(port)/")! }
     }
 }
 

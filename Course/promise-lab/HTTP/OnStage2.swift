@@ -9,7 +9,7 @@ extension Requests {
     /// The example on Stage 2, which is correct on one thread at a time: the chain is built on the
     /// queue, and the session calls its completion handlers there. (For the same reason the article
     /// dispatches every response to the main queue.) `done` is called at the end, on the queue.
-    public func onStage2(done: @escaping @Sendable () -> Void) {
+    func onStage2(done: @escaping @Sendable () -> Void) {
         queue.async {
             get(first)
                 .then { data in say("first request: \(String(decoding: data, as: UTF8.self))") }

@@ -8,7 +8,7 @@ import Stage3ThreadSafe
 extension Requests {
     /// The example on Stage 3: any thread may call this, and the session settles the promises on
     /// any thread. Only messages are printed on the queue, which also calls `done` at the end.
-    public func onStage3(done: @escaping @Sendable () -> Void) {
+    func onStage3(done: @escaping @Sendable () -> Void) {
         get(first)
             .then(on: queue) { data in
                 say("first request: \(String(decoding: data, as: UTF8.self))")

@@ -5,22 +5,12 @@ import Foundation
 #endif
 
 /// The example of the article: two requests in sequence, and the messages that they print.
-public struct Requests: Sendable {
+struct Requests: Sendable {
     let first: URLRequest
     let second: URLRequest
     /// A serial queue for everything except the network itself.
     let queue: DispatchQueue
     let say: @Sendable (String) -> Void
-
-    public init(
-        first: URLRequest, second: URLRequest, queue: DispatchQueue,
-        say: @escaping @Sendable (String) -> Void
-    ) {
-        self.first = first
-        self.second = second
-        self.queue = queue
-        self.say = say
-    }
 
     /// A session that calls its completion handlers on the queue. Like the article, the example
     /// makes a session for each request.
@@ -33,8 +23,8 @@ public struct Requests: Sendable {
 }
 
 /// The server responded with an unexpected status.
-public struct UnexpectedStatus: Error, Equatable {
-    public let status: Int
+struct UnexpectedStatus: Error, Equatable {
+    let status: Int
 }
 
 /// The outcome of a request. The example itself treats a status of 500 as a failure, because
