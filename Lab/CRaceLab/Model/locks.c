@@ -27,6 +27,8 @@ uint8_t rl_free_for(uintptr_t address) {
     const bool is_shared_here = me->thread >= 0 && has(l->sharers, me->thread);
     return (uint8_t)(RL_FREE_FOR_READERS | (l->sharers ? 0 : RL_FREE_FOR_ONE) |
                      (is_shared_here ? RL_SHARED_ALREADY : 0) |
+                     (l->count > 1 + l->is_followed ? RL_MANY : 0) |
+                     (l->count == 1 && l->is_followed ? RL_LAST_ONE : 0) |
                      (l->count > 0    ? RL_COUNTED
                       : l->count == 0 ? RL_EMPTY
                                       : 0));

@@ -3,6 +3,7 @@
 // On lab threads the engine keeps the count and the real group stays empty. This file keeps the
 // work that is sent to a queue when a group finishes.
 
+#include "Model/group_order.h"
 #include "Model/happens_before.h"
 #include "Primitives/dispatch.h"
 #include "Primitives/points.h"
@@ -20,10 +21,15 @@ void dispatch_group_leave(dispatch_object group);
 
 // MARK: - Operations
 
-static void count_one_more(thread *t) { rl_lock_at(t->address)->count++; }
+static void count_one_more(thread *t) {
+    lock *group = rl_lock_at(t->address);
+    rl_enters_group(group);
+    group->count++;
+}
 
 static void count_one_fewer(thread *t) {
     lock *group = rl_lock_at(t->address);
+    rl_leaves_group(group);
     group->count--;
     rl_join_clock(&group->released, &t->clock);
     rl_tick(me->thread);
@@ -55,6 +61,7 @@ static void meet(dispatch_object group, bool of_item, rl_place place) {
     if (!is_empty && !of_item)
         rl_meet_outside("uses a group that was entered outside of the scenario", place);
     rl_count_unfinished(group, is_empty ? 0 : 1);
+    rl_lock_at((uintptr_t)group)->is_of_item = of_item;
 }
 
 // MARK: - Notifications
@@ -68,6 +75,7 @@ static item_list take_notifications(dispatch_object group) {
     notifications = taken;
     for (item *i; (i = rl_take_first(&all));)
         rl_append(i->after == group ? &taken : &notifications, i);
+    rl_lock_at((uintptr_t)group)->is_followed = false;
     return taken;
 }
 
@@ -137,6 +145,7 @@ static void leave_group_of_item(dispatch_object group, rl_place place) {
     // Dispatch enters this group when it makes it, and leaves it once. A group that is not entered
     // was known at this address before.
     if (!rl_is_counted(group) || rl_unfinished(group) == 0) rl_count_unfinished(group, 1);
+    rl_lock_at((uintptr_t)group)->is_of_item = true;
     leave_group(group, place);
 }
 
@@ -181,6 +190,7 @@ static intptr_t wait_between_runs(dispatch_object group, uint64_t timeout) {
 }
 
 static intptr_t wait_in_run(dispatch_object group, uint64_t timeout, rl_place place) {
+    rl_looks_at_group(rl_lock_at((uintptr_t)group));
     uint32_t step = timeout == FOREVER ? rl_point(&rl_await_work, group, place)
                     : rl_has_passed(timeout)
                         ? rl_point(&rl_try_to_await_work, group, place)
@@ -202,10 +212,16 @@ intptr_t dispatch_group_wait(dispatch_object group, uint64_t timeout) {
 /// `of_item`: the group belongs to a work item.
 static void notify(dispatch_object group, bool of_item, item *i, rl_place place) {
     meet(group, of_item, place);
-    if (!rl_is_between_runs_here()) rl_point(&register_work, group, place);
+    if (!rl_is_between_runs_here()) {
+        rl_looks_at_group(rl_lock_at((uintptr_t)group));
+        rl_point(&register_work, group, place);
+    }
     rl_hand_down(i, place.pc);
     i->after = group;
-    if (rl_unfinished(group) > 0) return rl_append(&notifications, i);
+    if (rl_unfinished(group) > 0) {
+        rl_lock_at((uintptr_t)group)->is_followed = true;
+        return rl_append(&notifications, i);
+    }
     rl_pass_on(i, group);
     send_after(i, place);
 }

@@ -40,7 +40,7 @@ bool rl_is_counted(const void *group) { return rl_known_lock((uintptr_t)group) !
 
 void rl_count_unfinished(const void *group, int64_t count) {
     lock *l = rl_lock_at((uintptr_t)group);
-    l->count = count;
+    l->count = l->count_at_first = count;
     l->change = NULL;
 }
 
@@ -99,6 +99,7 @@ _Thread_local rl_work_in_hand rl_in_hand;
 /// Dispatch ends the process if an item runs again after a wait for it has ended.
 static void begin_again(dispatch_object group) {
     lab.run.free_before = rl_free_for((uintptr_t)group);
+    rl_lock_at((uintptr_t)group)->is_of_item = true;
     rl_did(me->thread, RL_ENTER, (uintptr_t)group, false);
 }
 

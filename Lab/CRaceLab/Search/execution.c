@@ -3,6 +3,7 @@
 #include "Platform/memory.h"
 #include "Search/reference_counts.h"
 #include "State/inputs.h"
+#include "State/shadow.h"
 
 #include <string.h>
 
@@ -183,9 +184,25 @@ void rl_forget_steps_from(uint32_t step) {
 
 // MARK: - Between two runs
 
+/// If the order in which groups were entered and left does not show, that is known only now.
+static void forget_order_in_groups(void) {
+    const rl_known_counts *known = rl_exploration.scenario->counts;
+    if (lab.run.group_order_shows || (known && known->group_order_shows)) return;
+    for (size_t k = 0; k < execution.effect_count; k++) {
+        rl_effect *e = &execution.effects[k];
+        if (e->kind != RL_ENTER && e->kind != RL_LEAVE) continue;
+        const lock *group = rl_known_lock(e->address);
+        if (group && !group->is_of_item && !(e->kind == RL_LEAVE && e->free_for & RL_LAST_ONE))
+            e->kind = rl_without_order(e->kind);
+    }
+}
+
 bool rl_learn(void) {
     if (!rl_exploration.scenario->learn) return true;
-    if (rl_reduces()) make_room_for_node(lab.run.step_count);
+    if (rl_reduces()) {
+        make_room_for_node(lab.run.step_count);
+        forget_order_in_groups();
+    }
     static rl_execution run;
     static rl_origin origins[RL_MAX_THREADS];
     run = (rl_execution){
@@ -208,6 +225,7 @@ bool rl_learn(void) {
         .orders = execution.orders,
         .order_count = (uint32_t)execution.order_count,
         .liberties_matter = execution.liberties_matter,
+        .group_order_shows = lab.run.group_order_shows,
     };
     for (int i = 0; i < lab.run.thread_count; i++) {
         origins[i] = lab.run.threads[i].origin;

@@ -52,7 +52,8 @@ static void wake_dependent(uint8_t kind, uintptr_t address, bool is_in_runtime) 
 /// set and, if the operation changes the value, wakes threads that spin on it.
 void rl_did(int by, uint8_t kind, uintptr_t address, bool changes) {
     rl_note_effect(kind, address, lab.run.free_before);
-    wake_dependent(kind, address, false);
+    const bool shows_order = !(lab.run.free_before & RL_MANY);
+    wake_dependent(shows_order ? kind : rl_without_order(kind), address, false);
     for (int i = 0; i < lab.run.thread_count; i++) {
         thread *t = &lab.run.threads[i];
         if (i == by || t->finished) continue;

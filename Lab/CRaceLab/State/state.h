@@ -103,6 +103,8 @@ typedef struct {
     int64_t taken;                 // from the real semaphore, at the end of the run
     vector_clock released;         // by the last owner, or by all threads that signaled
     vector_clock shared_released;  // by the readers so far: only the next owner acquires it
+    bool is_followed;              // work is registered to follow when the group has finished
+    bool is_of_item;               // it is the group of a work item: Dispatch uses it
     in_line *line;                 // of a Dispatch queue: work that was sent and is not done yet
     uint32_t line_count, line_capacity;
     uint32_t left_line[RL_MAX_THREADS];  // how many steps there were when a thread last left it …
@@ -370,8 +372,9 @@ struct run {
     uint8_t sleeping_kinds[RL_MAX_THREADS];  // the kinds of their steps, as executed
     rl_thread_set sleeping_in_runtime;       // those whose steps have unannounced effects
     uint32_t slept[RL_MAX_THREADS];          // see `rl_plan`
-    uint8_t free_before;  // how the current step's lock was available before, RL_FREE_…
-    bool has_more_steps;  // the run has shown something new that matters: explore again
+    bool group_order_shows;  // the one in which a group was entered and left, see group_order.c
+    uint8_t free_before;     // how the current step's lock was available before, RL_FREE_…
+    bool has_more_steps;     // the run has shown something new that matters: explore again
     uint32_t preemptions;
     int last;                  // the thread that made the last step
     uint64_t time;             // of the model, in nanoseconds …

@@ -30,6 +30,13 @@ enum { RL_DELIVER = 230 };
 /// until a moment that may have come already. The time at which a sleep ends depends on all of them.
 enum { RL_FALL_ASLEEP = 240, RL_PASS_TIME, RL_REACH_TIME };
 
+/// Entering and leaving a group, if the order of that does not show.
+enum { RL_COME = 250, RL_GO };
+
+static inline uint8_t rl_without_order(uint8_t kind) {
+    return kind == RL_ENTER ? RL_COME : kind == RL_LEAVE ? RL_GO : kind;
+}
+
 static inline bool rl_is_release(uint8_t kind) {
     return kind == RL_UNLOCK || kind == RL_SHARED_UNLOCK;
 }
@@ -41,6 +48,9 @@ static inline uintptr_t rl_missed_releases_of(uintptr_t lock) { return lock + 1;
 enum { RL_FREE_FOR_ONE = 1, RL_FREE_FOR_READERS = 2, RL_COUNTED = 4, RL_EMPTY = 8 };
 /// The thread already holds the lock, as a reader.
 enum { RL_SHARED_ALREADY = 16 };
+/// A group: so many are in it that it makes no difference now who else comes or goes first; or the
+/// last one is in it, and work follows.
+enum { RL_MANY = 32, RL_LAST_ONE = 64 };
 
 /// One effect of a step. The first is the one that its point announces; the others, such as
 /// releases of locks, happen before the next point of its thread.
@@ -96,6 +106,7 @@ static inline bool rl_are_dependent(uint8_t kind, uintptr_t address, uint8_t oth
         (kind == RL_FINISH || kind == RL_ASK) && (other == RL_FINISH || other == RL_ASK);
     if (is_end && is_like_end) return false;
     if (kind == RL_DROP && other == RL_DROP) return false;
+    if ((kind == RL_COME || kind == RL_GO) && (other == RL_COME || other == RL_GO)) return false;
     if ((kind == RL_DELIVER && other == RL_RECEIVE) || (kind == RL_RECEIVE && other == RL_DELIVER))
         return false;
     if (kind == RL_FALL_ASLEEP) return rl_moves_time(other);
@@ -171,12 +182,13 @@ typedef struct {
                    // is exactly one
 } rl_counting_place;
 
-/// What earlier runs have shown about reference counts that matter.
+/// What earlier runs have shown about reference counts that matter, and about groups.
 typedef struct rl_known_counts {
     const uintptr_t *types;  // of the objects
     size_t type_count;
     const rl_counting_place *places;
     size_t place_count;
+    bool group_order_shows;  // see `rl_execution`
 } rl_known_counts;
 
 /// Whether objects of this type are observed.

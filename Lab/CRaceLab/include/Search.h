@@ -140,6 +140,7 @@ struct rl_execution {
     // Whether a thread has waited with a time limit or for a condition, or has looked at the clock
     // again and again: only then do the liberties of the scenario make a difference.
     bool liberties_matter;
+    bool group_order_shows;  // the one in which a group was entered and left, see group_order.c
     const rl_counted_object *objects;
     size_t object_count;
     const rl_counting *countings;  // in the order of the steps

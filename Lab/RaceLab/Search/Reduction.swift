@@ -180,7 +180,9 @@ struct Reduction {
         if step.isEarly { return }
         let thread: rl_thread_set = 1 << UInt32(step.thread)
         let first = Int(step.firstEffect)
-        let kind = first < execution.effectCount ? execution.effects[first].kind : step.kind
+        let effect = first < execution.effectCount ? execution.effects[first].kind : step.kind
+        // Whether the order shows, the step that wakes its thread decides.
+        let kind = rl_without_order(effect)
         let place = k * Int(RL_MAX_THREADS) + Int(step.thread)
         // An exchange that fails on one value and succeeds with another one counts as a write.
         let hasWritten =

@@ -33,6 +33,10 @@ final class ReferenceCounts {
 
     /// Returns whether the run has shown something new.
     func learn(from run: UnsafePointer<rl_execution>) -> Bool {
+        if run.pointee.group_order_shows, !known.pointee.group_order_shows {
+            known.pointee.group_order_shows = true
+            return true
+        }
         if learnTypes(from: run) { return true }
         return known.pointee.type_count > 0 && learnPlaces(from: run)
     }

@@ -52,6 +52,55 @@ struct RedundancyTests {
         }
     }
 
+    /// Sends work, as part of a group, that notes its number under a lock.
+    private static func grouped(
+        _ count: Int, then end: @escaping @Sendable (DispatchGroup, DispatchQueue, Seen) -> Void
+    ) -> @Sendable (Scenario) -> Void {
+        { scenario in
+            let (lock, seen) = (NSLock(), Seen())
+            scenario.thread("sender") {
+                let queue = DispatchQueue(label: "queue", attributes: .concurrent)
+                let group = DispatchGroup()
+                for index in 0..<count {
+                    group.enter()
+                    queue.async {
+                        lock.withLock { seen.note("\(index)") }
+                        group.leave()
+                    }
+                }
+                end(group, queue, seen)
+            }
+            scenario.outcome { seen.text }
+        }
+    }
+
+    private static let groups = [
+        Miniature(
+            testDescription: "work in a group", explored: 6,
+            describe: grouped(3) { group, _, seen in
+                group.wait()
+                seen.note("done")
+            }),
+        Miniature(
+            testDescription: "work in a group, and what follows it", explored: 10,
+            describe: grouped(2) { group, queue, seen in
+                group.notify(queue: queue) { seen.note("done") }
+            }),
+        Miniature(
+            testDescription: "work in a group that is asked whether it is done", explored: 8,
+            describe: grouped(2) { group, _, _ in _ = group.wait(timeout: .now()) }),
+        Miniature(testDescription: "threads that enter a group and leave it", explored: 1) {
+            scenario in
+            let group = DispatchGroup()
+            for index in 0..<4 {
+                scenario.thread("\(index)") {
+                    group.enter()
+                    group.leave()
+                }
+            }
+        },
+    ]
+
     static let miniatures = [
         Miniature(testDescription: "two threads that try once", explored: 4, describe: tries(2, 1)),
         Miniature(
@@ -140,7 +189,7 @@ struct RedundancyTests {
         }
     }
 
-    @Test("no run is redundant, and none loses an outcome", arguments: miniatures)
+    @Test("no run is redundant, and none loses an outcome", arguments: miniatures + groups)
     func miniature(_ miniature: Miniature) {
         let reduced = explore(miniature.describe)
         #expect(reduced.coverage == .all)

@@ -33,6 +33,34 @@ struct GroupEntryPointTests {
             scenario.thread("second") { group.leave() }
         },
         KnownProgram(
+            "a group that can be left before it is entered", .crash, options: .isolated
+        ) { scenario in
+            let group = DispatchGroup()
+            scenario.thread("first") { group.enter() }
+            scenario.thread("second") { group.leave() }
+        },
+        KnownProgram(
+            "a wait for a group that other threads enter: it may be empty between them",
+            outcomes: [
+                "left right waiter", "left waiter right", "right left waiter", "right waiter left",
+                "waiter left right", "waiter right left",
+            ], explored: 28...28, everyOrder: true
+        ) { scenario in
+            let (group, lock, seen) = (DispatchGroup(), NSLock(), Seen())
+            for name in ["left", "right"] {
+                scenario.thread(name) {
+                    group.enter()
+                    lock.withLock { seen.note(name) }
+                    group.leave()
+                }
+            }
+            scenario.thread("waiter") {
+                group.wait()
+                lock.withLock { seen.note("waiter") }
+            }
+            scenario.outcome { seen.text }
+        },
+        KnownProgram(
             "a group that is never left: a deadlock, with its place", .deadlock,
             sentence: "'waiter' waits at \(place(6)) for work to finish"
         ) { scenario in
