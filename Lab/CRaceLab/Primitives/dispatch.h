@@ -92,6 +92,8 @@ void rl_call_block(void *block);
 bool rl_passes_work_item(void *block, rl_place caller);
 /// Whether a block is a `DispatchWorkItem` that was made with the flag `.barrier`.
 bool rl_is_barrier(void *block);
+/// Whether the block is a work item that has run at least twice.
+bool rl_has_run_twice(void *block);
 /// The group of a work item; NULL if the block is not one.
 dispatch_object rl_group_of_work_item(void *block);
 /// Whether the group belongs to the item that this thread is running.

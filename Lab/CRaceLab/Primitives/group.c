@@ -18,6 +18,7 @@
 
 intptr_t dispatch_group_wait(dispatch_object group, uint64_t timeout);
 void dispatch_group_leave(dispatch_object group);
+void dispatch_block_notify(void *block, dispatch_object queue, void *work);
 
 // MARK: - Operations
 
@@ -209,13 +210,16 @@ intptr_t dispatch_group_wait(dispatch_object group, uint64_t timeout) {
 
 // MARK: - Registering notifications
 
-/// `of_item`: the group belongs to a work item.
-static void notify(dispatch_object group, bool of_item, item *i, rl_place place) {
-    meet(group, of_item, place);
+/// `work_item`: the one that the group belongs to, or NULL.
+static void notify(dispatch_object group, void *work_item, item *i, rl_place place) {
+    meet(group, work_item, place);
     if (!rl_is_between_runs_here()) {
         rl_looks_at_group(rl_lock_at((uintptr_t)group));
         rl_point(&register_work, group, place);
     }
+    // The real function ends the process.
+    if (work_item && rl_has_run_twice(work_item))
+        REAL(dispatch_block_notify)(work_item, NULL, NULL);
     rl_hand_down(i, place.pc);
     i->after = group;
     if (rl_unfinished(group) > 0) {
@@ -230,7 +234,7 @@ void dispatch_group_notify(dispatch_object group, dispatch_object queue, void *w
     rl_place place = RL_CALLER;
     item *i = rl_sent_work(queue, (call){rl_call_block, work}, false, &place);
     if (!i) return REAL(dispatch_group_notify)(group, queue, work);
-    notify(group, false, i, place);
+    notify(group, NULL, i, place);
 }
 
 void dispatch_group_notify_f(dispatch_object group, dispatch_object queue, void *context,
@@ -238,7 +242,7 @@ void dispatch_group_notify_f(dispatch_object group, dispatch_object queue, void 
     rl_place place = RL_CALLER;
     item *i = rl_sent_work(queue, (call){work, context}, false, &place);
     if (!i) return REAL(dispatch_group_notify_f)(group, queue, context, work);
-    notify(group, false, i, place);
+    notify(group, NULL, i, place);
 }
 
 void dispatch_block_notify(void *block, dispatch_object queue, void *work) {
@@ -246,7 +250,7 @@ void dispatch_block_notify(void *block, dispatch_object queue, void *work) {
     dispatch_object group = rl_is_of_lab() ? rl_group_of_work_item(block) : NULL;
     item *i = group ? rl_sent_work(queue, (call){rl_call_block, work}, false, &place) : NULL;
     if (!i) return REAL(dispatch_block_notify)(block, queue, work);
-    notify(group, true, i, place);
+    notify(group, block, i, place);
 }
 
 // MARK: - Sending work as part of a group

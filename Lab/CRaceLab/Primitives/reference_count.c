@@ -134,8 +134,26 @@ static bool has_ended(const void *object, int64_t references, uint32_t n) {
     return (o && o->is_freed) || (runtime.is_ending(object) && references <= n);
 }
 
+static const rl_operation let_go = {.kind = RL_LET_GO};
+
+/// Whether there are weak or unowned references to an object. If there are weak ones, its counts are
+/// kept elsewhere; otherwise the unowned references, and one more for the object, in its header.
+static bool can_be_looked_for(const void *object) {
+    const uint64_t counts = ((const uint64_t *)object)[1];
+    return counts >> 62 == 3 || (uint32_t)counts >> 1 > 1;
+}
+
+/// The last release of such an object is a step of its own: another thread may look for the object
+/// before it, and may also retain it.
+static void come_to_last_release(const void *object, uint32_t n, rl_place place) {
+    if (me->fate != STAYS || !can_be_looked_for(object)) return;
+    if (rl_references_to(object) > n || !rl_is_call_of_program(&place)) return;
+    rl_point(&let_go, object, rl_place_in_source(place));
+}
+
 /// Returns whether it can be released.
 static bool will_release(const void *object, uint32_t n, rl_place place) {
+    come_to_last_release(object, n, place);
     const int64_t references = rl_references_to(object);
     if (has_ended(object, references, n)) {
         rl_frees_again(object, place);

@@ -77,6 +77,11 @@ dispatch_object rl_group_of_work_item(void *block) {
     return item ? item->group : NULL;
 }
 
+bool rl_has_run_twice(void *block) {
+    const work_item *item = work_item_of(block);
+    return item && item->performed > 1;
+}
+
 bool rl_is_barrier(void *block) {
     const work_item *item = work_item_of(block);
     return item && (item->flags & IS_BARRIER);
@@ -96,8 +101,9 @@ static const rl_operation cancel_item = {.kind = RL_ATOMIC_WRITE};
 
 _Thread_local rl_work_in_hand rl_in_hand;
 
-/// Dispatch ends the process if an item runs again after a wait for it has ended.
-static void begin_again(dispatch_object group) {
+/// Dispatch ends the process if an item runs again after a wait for it has ended, and if a
+/// notification is registered after that.
+static void runs_again(dispatch_object group) {
     lab.run.free_before = rl_free_for((uintptr_t)group);
     rl_lock_at((uintptr_t)group)->is_of_item = true;
     rl_did(me->thread, RL_ENTER, (uintptr_t)group, false);
@@ -110,13 +116,14 @@ static void begin_work_item(void *block) {
     // At this point the thread reads whether the item has been cancelled.
     rl_point(&ask_item, block, place);
     const dispatch_object group = work_item_of(block)->group;
-    if (rl_note_on_item(group, HAS_BEGUN, place)) begin_again(group);
+    if (rl_note_on_item(group, HAS_BEGUN, place)) runs_again(group);
 }
 
 /// The block of a work item checks for itself whether it has been cancelled.
 void rl_call_block(void *context) {
     begin_work_item(context);
     ((block *)context)->invoke(context);
+    if (rl_active && rl_has_run_twice(context)) runs_again(work_item_of(context)->group);
 }
 
 static const void *notes_on(dispatch_object group) { return (const char *)group + 1; }

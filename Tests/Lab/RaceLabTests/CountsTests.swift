@@ -7,7 +7,7 @@ import Testing
 /// Some outcomes depend on reference counts, and so on the order of releases, which are no steps.
 @Suite("Reduction respects reference counts", .needsTheLab)
 struct CountsTests {
-    private final class Thing {
+    private final class Thing: @unchecked Sendable {
         var value = 1
         var atEnd: (() -> Void)?
         deinit { atEnd?() }
@@ -271,6 +271,48 @@ struct CountsTests {
                 log.append("after 0.5 seconds".replacing(/after \d+\.\d+/, with: "later"))
             }
             scenario.outcome { log.entries.joined() }
+        },
+        KnownProgram(
+            "work that its sender's last release does not wait for", outcomes: ["alive", "gone"],
+            explored: 2...2, everyOrder: true
+        ) { scenario in
+            let seen = Seen()
+            scenario.thread("sends") {
+                let thing = Thing()
+                DispatchQueue.global().async { [weak thing] in
+                    seen.note(thing == nil ? "gone" : "alive")
+                }
+                withExtendedLifetime(thing) {}
+            }
+            scenario.outcome { seen.text }
+        },
+        KnownProgram(
+            "the same with an unowned reference", .crash, alwaysFails: false, options: .isolated
+        ) { scenario in
+            scenario.thread("sends") {
+                let thing = Thing()
+                DispatchQueue.global().async { [unowned thing] in _ = thing }
+                withExtendedLifetime(thing) {}
+            }
+        },
+        KnownProgram(
+            "what a cache refers to weakly may be in use", outcomes: ["1", "2"], everyOrder: true
+        ) { scenario in
+            let (cache, lock) = (Holder(), NSLock())
+            nonisolated(unsafe) var made = 0
+            for name in ["left", "right"] {
+                scenario.thread(name) {
+                    let thing = lock.withLock {
+                        if let thing = cache.weakly { return thing }
+                        made += 1
+                        let thing = Thing()
+                        cache.weakly = thing
+                        return thing
+                    }
+                    withExtendedLifetime(thing) {}
+                }
+            }
+            scenario.outcome { "\(made)" }
         },
     ]
 

@@ -159,6 +159,18 @@ struct GroupEntryPointTests {
             scenario.thread("performer") { item.perform() }
             scenario.thread("canceler") { item.cancel() }
         },
+        KnownProgram(
+            "whoever asks to be notified after an item has run twice ends the process", .crash,
+            alwaysFails: false, options: .isolated
+        ) { scenario in
+            let (shared, queue) = (Shared(), DispatchQueue(label: "queue"))
+            let item = DispatchWorkItem { shared.value += 1 }
+            scenario.thread("sender") {
+                queue.async(execute: item)
+                queue.async(execute: item)
+            }
+            scenario.thread("observer") { item.notify(queue: queue) {} }
+        },
     ]
 
     private static let rounds = [
