@@ -81,7 +81,7 @@ public struct Limits: Sendable {
     /// such limit.)
     public var memory = 1 << 30
     /// Bytes that it may print.
-    public var output = 1 << 20
+    public var output = 64 << 20
 
     public init() {}
 }
@@ -420,7 +420,7 @@ extension Grade.Result {
         case .signal(SIGXFSZ):
             self = .failed(
                 "too much output",
-                "it printed more than \(limits.output >> 10) KB, and its process was killed")
+                "it printed more than \(limits.output >> 20) MB, and its process was killed")
         case .signal(SIGKILL):
             self = .failed(
                 "killed",

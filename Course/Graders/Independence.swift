@@ -19,6 +19,7 @@ struct Independence {
     static var options: Exploration.Options {
         var options = Exploration.Options()
         options.marksPointOfNoReturn = false
+        options.maximumSteps *= 4
         return options
     }
 

@@ -16,7 +16,8 @@ extension Requirement {
     static func otherValues(_ id: String, _ calls: OperatorModel.Call...) -> Requirement {
         .programs(
             id, "one thread, other types of values",
-            "Some of these programs again, with strings, optional values, arrays and `Void`.",
+            "Some of these programs again, with strings, optional values, arrays, `Void` and values "
+                + "that are errors, and with errors of other types.",
             asking: "Which of your lines assumes something about the values?"
         ) { (answer: AnyObject) in
             func programs<Value: Sendable>(of values: Conversion<Value>) -> Programs {
@@ -25,9 +26,12 @@ extension Requirement {
                     remark: "; values are of type `\(Value.self)`"
                 ) { OperatorSubject(answer, values, promises: $0.promises) }
             }
+            var (arrays, nothing) = (Conversion<[Double]>.arrays, Conversion<Void>.nothing)
+            arrays.foreign = (-1, OperatorError.timedOut)
+            nothing.foreign = (-1, PromiseError.abandoned)
             return Programs(joining: [
-                programs(of: .texts), programs(of: .optionals), programs(of: .arrays),
-                programs(of: .nothing),
+                programs(of: .texts), programs(of: .optionals), programs(of: arrays),
+                programs(of: nothing), programs(of: .errors),
             ])
         }
     }

@@ -40,7 +40,7 @@ extension Exercise {
                     "What is known after a failure, and which part of it decides whether, when and "
                     + "with which number the next attempt begins?"
             ) { .inSequence(OperatorPrograms.retries, watched: 80, withNumbers($0)) },
-            .otherValues("E10.2", .retry(oneAttempt), .retry(oneFailure)),
+            .otherValues("E10.2", .retry(oneSuccess), .retry(oneFailure)),
             .unwatched(
                 "E10.3", "\(many) failures at once",
                 "Work fails before it returns, again and again, with and without a delay, "
@@ -65,14 +65,17 @@ extension Exercise {
                 [
                     .call(.retry(fourAttempts)),
                     .settle(0, .reject(1)), .advance(.zero), .advance(.zero),
-                    .settle(1, .fulfill(1)),
+                    .settle(1, .fulfill(1)), .call(.retry(twoFailures)),
+                    .advance(.seconds(1)),
                 ]),
         ])
 
-    private static let oneAttempt = OperatorModel.Retries(
-        attempts: 1, works: [.promise(0)], delays: [])
+    private static let oneSuccess = OperatorModel.Retries(
+        attempts: 2, works: [.promise(0), .failure(1)], delays: [])
     private static let oneFailure = OperatorModel.Retries(
         attempts: 3, works: [.failure(1), .promise(0), .failure(2)], delays: [])
+    private static let twoFailures = OperatorModel.Retries(
+        attempts: 2, works: [.failure(1), .failure(2)], delays: [.seconds(1)])
     private static let fourAttempts = OperatorModel.Retries(
         attempts: 4, works: [.promise(0), .failure(1), .promise(1)], delays: [])
 

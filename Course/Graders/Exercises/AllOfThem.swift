@@ -57,7 +57,8 @@ extension Exercise {
                 "E08.5", of: "lists", "Two threads wait for their own list, and settle it.",
                 [
                     .call(.all([0, 1])), .settle(0, .fulfill(1)), .settle(1, .fulfill(2)),
-                    .settle(2, .reject(3)), .call(.all([0, 2])),
+                    .settle(2, .reject(3)), .call(.all([0, 2])), .call(.all([])),
+                    .call(.all([3, 4])), .settle(3, .reject(1)), .settle(4, .reject(2)),
                 ]),
         ])
 }

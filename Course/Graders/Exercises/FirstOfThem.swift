@@ -74,8 +74,9 @@ extension Exercise {
                 "Two threads each run their own race, and set a limit on their own clock.",
                 [
                     .call(.winner([0, 1])), .call(.limit(2, .seconds(1))),
-                    .settle(0, .fulfill(1)), .settle(1, .reject(2)), .advance(.seconds(1)),
-                    .call(.winner([])),
+                    .call(.limit(3, .seconds(1))), .call(.limit(4, .seconds(1))),
+                    .settle(0, .fulfill(1)), .settle(1, .reject(2)), .settle(3, .fulfill(1)),
+                    .settle(4, .reject(1)), .advance(.seconds(1)), .call(.winner([])),
                 ]),
         ])
 

@@ -192,10 +192,14 @@ private enum OfficeRequirements {
                         }
                     },
                     { scenario, count in
-                        let offices = (0...count).map { _ in answer.office(seats: 2) }
-                        scenario.task("first") { await use(offices[0]) }
+                        let offices = (0...(count + 2)).map { _ in answer.office(seats: 2) }
+                        scenario.task("first") {
+                            await use(offices[0])
+                            await useCancelled(offices[count + 1])
+                        }
                         scenario.task("second") {
-                            for office in offices.dropFirst() { await use(office) }
+                            for office in offices[1...count] { await use(office) }
+                            await useCancelled(offices[count + 2])
                         }
                     }))
         },
@@ -328,7 +332,15 @@ private enum OfficeRequirements {
     private static func use(_ office: Office) async {
         _ = try? await office.sell {}
         _ = try? await office.sell { throw Declined(1) }
+        _ = try? await office.sell { throw CancellationError() }
         _ = await office.freeSeats()
+        // The last seat, and a refusal.
+        for _ in 0..<2 { _ = try? await office.sell {} }
+    }
+
+    private static func useCancelled(_ office: Office) async {
+        withUnsafeCurrentTask { $0?.cancel() }
+        _ = try? await office.sell { try Task.checkCancellation() }
     }
 
     // MARK: Several tasks

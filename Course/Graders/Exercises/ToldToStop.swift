@@ -124,8 +124,11 @@ private enum CancellationRequirements {
         _ = token.gradedOnCancel {}
         withdraw()
         _ = token.gradedIsCancelled
-        source.gradedCancel()
-        _ = token.gradedOnCancel {}
+        for _ in 0..<2 {
+            source.gradedCancel()
+            withdraw()
+            token.gradedOnCancel {}()
+        }
         return source as AnyObject
     }
 }

@@ -251,8 +251,15 @@ enum CancellationPrograms {
             programs.append(
                 Program(
                     (0..<4).map { .observe($0) } + gone.map { .withdraw($0) } + [
-                        again, .observe(4), again, .cancel, again,
+                        again, .observe(4), again, .observe(5), .cancel, again,
                     ]))
+        }
+        // One of three withdraws another, or itself.
+        for (caller, gone) in (0..<9).map({ ($0 / 3, $0 % 3) }) {
+            let observers = (0..<3).map { number in
+                Operation.observe(number, inside: number == caller ? [.withdraw(gone)] : [])
+            }
+            programs.append(Program(observers + [.cancel]))
         }
         // Each is withdrawn before the next one is registered.
         programs.append(Program((0..<5).flatMap { [.observe($0), .withdraw($0)] } + [.cancel]))

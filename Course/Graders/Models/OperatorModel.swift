@@ -7,6 +7,8 @@ struct OperatorModel: SequentialModel {
         /// The observer of the outcome does more.
         case call(Call, inside: [Operation] = [])
         case settle(Int, Settling)
+        /// The program keeps a settled promise no longer.
+        case drop(Int)
         case advance(Duration)
         case signal
         case wait
@@ -102,6 +104,7 @@ struct OperatorModel: SequentialModel {
             next.settled[promise] = settling
             following = calls.indices.filter { calls[$0].watched.contains(promise) }
                 .map { .receive($0, settling) }
+        case .drop: break
         case .advance(let duration): following = [.passTime(until: now + duration)]
         case .signal: next.signals += 1
         case .wait:
@@ -235,6 +238,7 @@ extension OperatorModel.Operation: CustomStringConvertible {
                 ? "\(call)"
                 : "\(call) with an observer: {\(inside.map(\.description).joined(separator: "; "))}"
         case .settle(let promise, let settling): "\(Settling.name(promise)).\(settling)"
+        case .drop(let promise): "\(Settling.name(promise)) is dropped"
         case .advance(let duration): "the clock advances by \(duration)"
         case .signal: "signal"
         case .wait: "wait"

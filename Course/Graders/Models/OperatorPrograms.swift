@@ -74,7 +74,11 @@ enum OperatorPrograms {
         let longer = Settling.orders(4, upTo: 2).flatMap(settling).flatMap {
             Program.with(five, anywhereIn: $0)
         }
-        return shortestFirst(all) + longer + [Program([five] + fulfilling([3, 1, 0, 2]))]
+        let dropped: [Operation] = [
+            .call(.all([0, 1])), .settle(0, .fulfill(1)), .drop(0), .settle(1, .fulfill(2)),
+        ]
+        return shortestFirst(all) + longer
+            + [Program([five] + fulfilling([3, 1, 0, 2])), Program(dropped)]
     }()
 
     /// An observer of the outcome waits for the thread that does not call it.

@@ -70,6 +70,7 @@ final class OperatorSubject<Value: Sendable>: Subject {
         case .settle(let promise, let settling):
             settled.insert(promise)
             promises[promise].resolver?.settle(settling.outcome(conversion))
+        case .drop(let promise): promises[promise] = AWPromise<Value>.pending()
         case .advance(let duration): clock.advance(by: duration)
         case .signal: semaphore.signal()
         case .wait: semaphore.wait()

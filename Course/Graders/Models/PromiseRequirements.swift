@@ -181,9 +181,10 @@ extension PromisePrograms {
 
     /// What can happen to a promise that is fulfilled, and to another one that is rejected.
     static let everything: PromiseProgram = {
-        let uses = [then, error, read]
-        let all = uses + uses.map(other)
-        return program([all + [resolve, reject, other(reject)] + all], roots: 2)
+        let uses =
+            [then, error, failing, registering] + [then, error, registeringForErrors].map(other)
+        let settling = [read, resolve, reject, other(reject), read, other(read)]
+        return program([uses + settling + uses], roots: 2)
     }()
 
     /// For one thread.

@@ -8,6 +8,7 @@
 #include "Primitives/dispatch.h"
 #include "Primitives/points.h"
 #include "Scheduler/outside.h"
+#include "Scheduler/runs.h"
 #include "Search/waking.h"
 #include "State/shadow.h"
 #include "Symbols/call_sites.h"
@@ -183,9 +184,10 @@ intptr_t dispatch_block_wait(void *block, uint64_t timeout) {
 // MARK: - Waiting
 
 /// Runs work that was sent to queues and not yet done: it may leave the group.
-static intptr_t wait_between_runs(dispatch_object group, uint64_t timeout) {
+static intptr_t wait_between_runs(dispatch_object group, uint64_t timeout, rl_place place) {
     while (rl_unfinished(group) > 0 && rl_do_waiting_work()) {}
     if (rl_unfinished(group) == 0) return 0;
+    if (timeout == FOREVER) rl_judge_waits_forever(&rl_await_work, group, place);
     while (timeout == FOREVER) pause();
     return 1;
 }
@@ -205,7 +207,8 @@ intptr_t dispatch_group_wait(dispatch_object group, uint64_t timeout) {
     if (now == UNSEEN && rl_is_counted(group)) return rl_unfinished(group) == 0 ? 0 : 1;
     if (now == FOREIGN || now == UNSEEN) return REAL(dispatch_group_wait)(group, timeout);
     meet(group, false, place);
-    return now == IN_RUN ? wait_in_run(group, timeout, place) : wait_between_runs(group, timeout);
+    return now == IN_RUN ? wait_in_run(group, timeout, place)
+                         : wait_between_runs(group, timeout, place);
 }
 
 // MARK: - Registering notifications
