@@ -81,7 +81,7 @@ public struct Limits: Sendable {
     /// such limit.)
     public var memory = 1 << 30
     /// Bytes that it may print.
-    public var output = 64 << 20
+    public var output = 8 << 20
 
     public init() {}
 }
@@ -368,6 +368,8 @@ public struct Grader: Sendable {
 
     private func printed(_ folder: URL) -> String {
         Child.beginning(of: folder.appending(path: "printed"), lines: 20)
+            // An address, as in a message of the runtime, differs from one run to the next.
+            .replacing(/0x[0-9a-f]{6,}/, with: "0x…")
     }
 }
 

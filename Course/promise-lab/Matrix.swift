@@ -131,7 +131,7 @@ struct Matrix {
                 if case .fails(let documented, _) = expectation, found.contains(documented) {
                     reason = documented.rawValue
                 }
-                if found.count > 1 { reason += " …" }
+                if found.count > 1 { reason += " +" }
             case .cannotExpress: (mark, role) = ("–", .state)
             case .unknown: (mark, reason, role) = ("?", "unknown", .failure)
             }
@@ -223,7 +223,7 @@ struct Matrix {
     }
 
     private var legends: [String] {
-        let marks = "✓ survives   ✗ fails   – cannot be expressed   … and for other reasons"
+        let marks = "✓ survives   ✗ fails   – cannot be expressed   + and for other reasons"
         let counts =
             "k/n: k of the n interleavings explored fail; those that differ only in the order of steps"
             + "\nthat do not touch the same thing are explored once"

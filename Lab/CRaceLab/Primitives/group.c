@@ -8,14 +8,11 @@
 #include "Primitives/dispatch.h"
 #include "Primitives/points.h"
 #include "Scheduler/outside.h"
-#include "Scheduler/runs.h"
 #include "Search/waking.h"
 #include "State/shadow.h"
 #include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
-
-#include <unistd.h>
 
 intptr_t dispatch_group_wait(dispatch_object group, uint64_t timeout);
 void dispatch_group_leave(dispatch_object group);
@@ -184,12 +181,13 @@ intptr_t dispatch_block_wait(void *block, uint64_t timeout) {
 // MARK: - Waiting
 
 /// Runs work that was sent to queues and not yet done: it may leave the group.
-static intptr_t wait_between_runs(dispatch_object group, uint64_t timeout, rl_place place) {
+static intptr_t wait_between_runs(dispatch_object group, uint64_t timeout) {
     while (rl_unfinished(group) > 0 && rl_do_waiting_work()) {}
     if (rl_unfinished(group) == 0) return 0;
-    if (timeout == FOREVER) rl_judge_waits_forever(&rl_await_work, group, place);
-    while (timeout == FOREVER) pause();
-    return 1;
+    if (timeout != FOREVER) return 1;
+    // Nothing ends this wait.
+    REAL(dispatch_group_enter)(group);
+    return REAL(dispatch_group_wait)(group, FOREVER);
 }
 
 static intptr_t wait_in_run(dispatch_object group, uint64_t timeout, rl_place place) {
@@ -207,8 +205,7 @@ intptr_t dispatch_group_wait(dispatch_object group, uint64_t timeout) {
     if (now == UNSEEN && rl_is_counted(group)) return rl_unfinished(group) == 0 ? 0 : 1;
     if (now == FOREIGN || now == UNSEEN) return REAL(dispatch_group_wait)(group, timeout);
     meet(group, false, place);
-    return now == IN_RUN ? wait_in_run(group, timeout, place)
-                         : wait_between_runs(group, timeout, place);
+    return now == IN_RUN ? wait_in_run(group, timeout, place) : wait_between_runs(group, timeout);
 }
 
 // MARK: - Registering notifications

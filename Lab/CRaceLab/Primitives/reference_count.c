@@ -136,19 +136,30 @@ static bool has_ended(const void *object, int64_t references, uint32_t n) {
 
 static const rl_operation let_go = {.kind = RL_LET_GO};
 
-/// Whether there are weak or unowned references to an object. If there are weak ones, its counts are
-/// kept elsewhere; otherwise the unowned references, and one more for the object, in its header.
+/// Whether there are or were weak or unowned references to an object. If there are weak ones, its counts are
+/// kept elsewhere; otherwise the unowned references, and one more for the object, in its header. Of
+/// an object that lives forever, all bits of that count are set.
 static bool can_be_looked_for(const void *object) {
     const uint64_t counts = ((const uint64_t *)object)[1];
-    return counts >> 62 == 3 || (uint32_t)counts >> 1 > 1;
+    const uint32_t unowned = (uint32_t)counts >> 1;
+    return counts >> 62 == 3 || (unowned > 1 && unowned < INT32_MAX);
+}
+
+/// Whether the program releases a reference, or the Swift runtime for it: that of an array's element.
+static bool is_of_program(rl_place *place) {
+    if (rl_is_call_of_program(place)) return true;
+    return rl_is_in_library(place->pc, "libswiftCore") && rl_is_below_program(place);
 }
 
 /// The last release of such an object is a step of its own: another thread may look for the object
-/// before it, and may also retain it.
+/// before it, and may also retain it. It is made at the place of the last step if it has none, as in
+/// code that the compiler has added.
 static void come_to_last_release(const void *object, uint32_t n, rl_place place) {
-    if (me->fate != STAYS || !can_be_looked_for(object)) return;
-    if (rl_references_to(object) > n || !rl_is_call_of_program(&place)) return;
-    rl_point(&let_go, object, rl_place_in_source(place));
+    if (me->fate != STAYS || my_thread()->is_ending || !can_be_looked_for(object)) return;
+    if (rl_references_to(object) > n || !is_of_program(&place)) return;
+    place = rl_place_in_source(place);
+    if (rl_is_compilers_own(place.pc)) place.pc = my_thread()->pc;
+    rl_point(&let_go, object, place);
 }
 
 /// Returns whether it can be released.

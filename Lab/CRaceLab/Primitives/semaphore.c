@@ -10,7 +10,6 @@
 #include "Primitives/families.h"
 #include "Primitives/points.h"
 #include "Scheduler/outside.h"
-#include "Scheduler/runs.h"
 #include "State/shadow.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
@@ -159,18 +158,17 @@ static void make_counted(dispatch_object semaphore) {
 }
 
 /// Runs work that was sent to queues and not yet done: it may signal the semaphore.
-static intptr_t wait_between_runs(dispatch_object semaphore, uint64_t timeout, rl_place place) {
+static intptr_t wait_between_runs(dispatch_object semaphore, uint64_t timeout) {
     while (rl_is_between_runs_here()) {
         if (REAL(dispatch_semaphore_wait)(semaphore, NOW) == 0) return 0;
         if (!rl_do_waiting_work()) break;
     }
-    if (timeout == FOREVER) rl_judge_waits_forever(&rl_acquire, semaphore, place);
     return REAL(dispatch_semaphore_wait)(semaphore, rl_real_time(timeout));
 }
 
 intptr_t dispatch_semaphore_wait(dispatch_object semaphore, uint64_t timeout) {
     IS_LISTENED_TO(place);
-    if (!is_listened_to) return wait_between_runs(semaphore, timeout, place);
+    if (!is_listened_to) return wait_between_runs(semaphore, timeout);
     make_counted(semaphore);
     uint32_t step = timeout == FOREVER ? rl_point(&rl_acquire, semaphore, place)
                     : rl_has_passed(timeout)

@@ -197,7 +197,7 @@ void rl_judge_waits_forever(const rl_operation *o, const void *address, rl_place
                                  .pc = rl_call_of_helper(place).pc};
     static thread waiter;
     waiter.waits_for = rl_lock_at((uintptr_t)address);
-    if (o->holder) lab.run.judge.holder = (int8_t)o->holder(&waiter, &lab.run.judge.holder_pc);
+    lab.run.judge.holder = (int8_t)o->holder(&waiter, &lab.run.judge.holder_pc);
     lab.run.judge_waits = true;
     rl_end_run_with(RL_DEADLOCK);
 }

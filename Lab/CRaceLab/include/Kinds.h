@@ -40,7 +40,7 @@
     KIND(RL_AWAIT, READS, "await", "waits for work to finish")                    \
     KIND(RL_TRY_AWAIT, READS, "tryAwait", "checks whether work has finished")     \
     KIND(RL_NOTIFY, LASTING, "notify", "registers work to follow")                \
-    KIND(RL_LET_GO, OTHER, "letGo", "releases the last reference")                \
+    KIND(RL_LET_GO, OTHER, "letGo", "releases an object")                         \
     KIND(RL_ARRIVE, LASTING, "arrive", "arrives at an actor")                     \
     KIND(RL_RESUME, LASTING, "resume", "resumes a task")                          \
     KIND(RL_FINISH, LASTING, "finish", "ends")                                    \

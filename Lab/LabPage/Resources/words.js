@@ -12,7 +12,7 @@ const verbs = {
   queueUp: "queues up", sharedQueueUp: "queues up", enter: "enters a group",
   leave: "leaves a group", await: "waits for work to finish",
   tryAwait: "checks whether work has finished", notify: "registers work to follow",
-  letGo: "releases the last reference",
+  letGo: "releases an object",
   arrive: "arrives at an actor", resume: "resumes a task", finish: "ends",
   cancel: "cancels a task", ask: "asks whether it is cancelled", yield: "yields",
   elapse: "wakes up",

@@ -13,7 +13,7 @@ struct Program: @unchecked Sendable {
         if let actor = scenario.isolation {
             describe = {
                 $0.isMistaken(
-                    "the scenario is isolated to \(actor), because it is described there: explore "
+                    "the scenario is isolated to \(actor): it says so, or is described there; explore "
                         + "from a nonisolated function, or begin it with { @Sendable scenario in")
             }
         } else {

@@ -9,7 +9,7 @@ extension Scenario {
     public func task(_ name: String, _ body: @escaping @isolated(any) () async throws -> Void) {
         if let actor = body.isolation {
             isMistaken(
-                "the task '\(name)' is isolated to \(actor), because it is described there: "
+                "the task '\(name)' is isolated to \(actor): it says so, or is described there; "
                     + "explore from a nonisolated function, or begin it with { @Sendable in")
         }
         if let why = unavailableTasks {

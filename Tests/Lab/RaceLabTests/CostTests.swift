@@ -91,13 +91,15 @@ struct RedundancyTests {
             describe: grouped(2) { group, _, _ in _ = group.wait(timeout: .now()) }),
         Miniature(testDescription: "threads that enter a group and leave it", explored: 1) {
             scenario in
-            let group = DispatchGroup()
-            for index in 0..<4 {
+            let (group, seen) = (DispatchGroup(), Seen())
+            for index in 0..<3 {
                 scenario.thread("\(index)") {
                     group.enter()
                     group.leave()
                 }
             }
+            scenario.check { seen.note(group.wait(timeout: .now()) == .success ? "empty" : "not") }
+            scenario.outcome { seen.text }
         },
     ]
 

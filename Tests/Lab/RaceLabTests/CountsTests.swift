@@ -287,6 +287,20 @@ struct CountsTests {
             scenario.outcome { seen.text }
         },
         KnownProgram(
+            "the same with the element of an array", outcomes: ["alive", "gone"], explored: 2...2,
+            everyOrder: true
+        ) { scenario in
+            let seen = Seen()
+            scenario.thread("sends") {
+                let things = [Thing(), Thing()]
+                DispatchQueue.global().async { [weak thing = things[0]] in
+                    seen.note(thing == nil ? "gone" : "alive")
+                }
+                withExtendedLifetime(things) {}
+            }
+            scenario.outcome { seen.text }
+        },
+        KnownProgram(
             "the same with an unowned reference", .crash, alwaysFails: false, options: .isolated
         ) { scenario in
             scenario.thread("sends") {

@@ -118,22 +118,6 @@ struct WaitingCheckTests {
                 if isIn { gate.signal() }
             }
         },
-        KnownProgram(
-            "for a group that no thread leaves", .deadlock, alwaysFails: true,
-            sentence: "a check waits at \(place(4)) for work to finish"
-        ) { scenario in
-            let group = DispatchGroup()
-            scenario.thread("keeper") { group.enter() }
-            scenario.check { group.wait() }
-        },
-        KnownProgram(
-            "for a semaphore that no thread signals", .deadlock, alwaysFails: true,
-            sentence: "a check waits at \(place(4)) for a signal of a semaphore"
-        ) { scenario in
-            let semaphore = DispatchSemaphore(value: 1)
-            scenario.thread("keeper") { semaphore.wait() }
-            scenario.check { semaphore.wait() }
-        },
     ]
 
     private static let older = DispatchSemaphore(value: 1)
