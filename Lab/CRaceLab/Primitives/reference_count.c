@@ -151,15 +151,18 @@ static bool is_of_program(rl_place *place) {
     return rl_is_in_library(place->pc, "libswiftCore") && rl_is_below_program(place);
 }
 
-/// The last release of such an object is a step of its own: another thread may look for the object
-/// before it, and may also retain it. It is made at the place of the last step if it has none, as in
-/// code that the compiler has added.
+/// The last release of such an object is a step of its own if the thread has just sent work, or
+/// started a thread or a task, which may look for the object before it, and may also retain it. It
+/// is made at the place of the last step if it has none, as in code that the compiler has added.
 static void come_to_last_release(const void *object, uint32_t n, rl_place place) {
-    if (me->fate != STAYS || my_thread()->is_ending || !can_be_looked_for(object)) return;
+    if (me->fate != STAYS || my_thread()->is_ending) return;
+    const bool has_begun_work = my_thread()->kind == RL_SEND || my_thread()->kind == RL_START;
+    if (!has_begun_work || !can_be_looked_for(object)) return;
     if (rl_references_to(object) > n || !is_of_program(&place)) return;
     place = rl_place_in_source(place);
     if (rl_is_compilers_own(place.pc)) place.pc = my_thread()->pc;
     rl_point(&let_go, object, place);
+    rl_is_observed(object);
 }
 
 /// Returns whether it can be released.
