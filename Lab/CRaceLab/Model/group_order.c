@@ -1,7 +1,8 @@
-// The order in which threads enter and leave a group decides nothing if each leave is preceded by an
+// The order in which threads enter and leave a group decides nothing if each leave comes after an
 // enter of its own, so that none of them comes too early, and if all who look at the group do so
 // before or after each enter, so that none of them can find it empty for a moment. This is how
-// groups are meant to be used. Before and after mean: in any order of independent steps.
+// groups are meant to be used. "Before" means that it comes first in every order of independent
+// steps.
 //
 // That is known only after a run. During a run, sleep sets use what holds in the current state: see
 // RL_MANY.
@@ -11,7 +12,7 @@
 #include "Model/happens_before.h"
 #include "Platform/memory.h"
 
-/// More than that are not followed.
+/// If there are more, the order counts as one that shows.
 enum { MOST_EVENTS = 1000 };
 
 typedef struct {
@@ -35,7 +36,8 @@ static void add(const lock *group, int what) {
     events.all[events.count++] = (event){group, now, what};
 }
 
-/// The last event of a group that is of this kind and, for the calling thread, in the past or not.
+/// The last event of a group that is of this kind, and that comes before what the calling thread
+/// does now, or need not come before it.
 static event *last(const lock *group, int what, bool is_past) {
     for (size_t i = events.count; i-- > 0;) {
         event *e = &events.all[i];

@@ -18,6 +18,8 @@ intptr_t dispatch_group_wait(dispatch_object group, uint64_t timeout);
 void dispatch_group_leave(dispatch_object group);
 void dispatch_block_notify(void *block, dispatch_object queue, void *work);
 
+static lock *record_of(dispatch_object group) { return rl_lock_at((uintptr_t)group); }
+
 // MARK: - Operations
 
 static void count_one_more(thread *t) {
@@ -60,7 +62,7 @@ static void meet(dispatch_object group, bool of_item, rl_place place) {
     if (!is_empty && !of_item)
         rl_meet_outside("uses a group that was entered outside of the scenario", place);
     rl_count_unfinished(group, is_empty ? 0 : 1);
-    rl_lock_at((uintptr_t)group)->is_of_item = of_item;
+    record_of(group)->is_of_item = of_item;
 }
 
 // MARK: - Notifications
@@ -74,7 +76,7 @@ static item_list take_notifications(dispatch_object group) {
     notifications = taken;
     for (item *i; (i = rl_take_first(&all));)
         rl_append(i->after == group ? &taken : &notifications, i);
-    rl_lock_at((uintptr_t)group)->is_followed = false;
+    record_of(group)->is_followed = false;
     return taken;
 }
 
@@ -144,7 +146,7 @@ static void leave_group_of_item(dispatch_object group, rl_place place) {
     // Dispatch enters this group when it makes it, and leaves it once. A group that is not entered
     // was known at this address before.
     if (!rl_is_counted(group) || rl_unfinished(group) == 0) rl_count_unfinished(group, 1);
-    rl_lock_at((uintptr_t)group)->is_of_item = true;
+    record_of(group)->is_of_item = true;
     leave_group(group, place);
 }
 
@@ -191,7 +193,7 @@ static intptr_t wait_between_runs(dispatch_object group, uint64_t timeout) {
 }
 
 static intptr_t wait_in_run(dispatch_object group, uint64_t timeout, rl_place place) {
-    rl_looks_at_group(rl_lock_at((uintptr_t)group));
+    rl_looks_at_group(record_of(group));
     uint32_t step = timeout == FOREVER ? rl_point(&rl_await_work, group, place)
                     : rl_has_passed(timeout)
                         ? rl_point(&rl_try_to_await_work, group, place)
@@ -214,16 +216,16 @@ intptr_t dispatch_group_wait(dispatch_object group, uint64_t timeout) {
 static void notify(dispatch_object group, void *work_item, item *i, rl_place place) {
     meet(group, work_item, place);
     if (!rl_is_between_runs_here()) {
-        rl_looks_at_group(rl_lock_at((uintptr_t)group));
+        rl_looks_at_group(record_of(group));
         rl_point(&register_work, group, place);
     }
-    // The real function ends the process.
+    // Then the real function ends the process.
     if (work_item && rl_has_run_twice(work_item))
         REAL(dispatch_block_notify)(work_item, NULL, NULL);
     rl_hand_down(i, place.pc);
     i->after = group;
     if (rl_unfinished(group) > 0) {
-        rl_lock_at((uintptr_t)group)->is_followed = true;
+        record_of(group)->is_followed = true;
         return rl_append(&notifications, i);
     }
     rl_pass_on(i, group);

@@ -136,24 +136,24 @@ static bool has_ended(const void *object, int64_t references, uint32_t n) {
 
 static const rl_operation let_go = {.kind = RL_LET_GO};
 
-/// Whether there are or were weak or unowned references to an object. If there are weak ones, its counts are
-/// kept elsewhere; otherwise the unowned references, and one more for the object, in its header. Of
-/// an object that lives forever, all bits of that count are set.
+/// Whether there are or were weak or unowned references to an object. If there was a weak one, the
+/// counts are kept elsewhere. Otherwise the header contains the number of unowned references, plus
+/// one for the object. In an object that lives forever, all bits of that number are set.
 static bool can_be_looked_for(const void *object) {
     const uint64_t counts = ((const uint64_t *)object)[1];
     const uint32_t unowned = (uint32_t)counts >> 1;
     return counts >> 62 == 3 || (unowned > 1 && unowned < INT32_MAX);
 }
 
-/// Whether the program releases a reference, or the Swift runtime for it: that of an array's element.
+/// Whether the program releases a reference, or the Swift runtime for it, as of an array's element.
 static bool is_of_program(rl_place *place) {
     if (rl_is_call_of_program(place)) return true;
     return rl_is_in_library(place->pc, "libswiftCore") && rl_is_below_program(place);
 }
 
 /// The last release of such an object is a step of its own if the thread has just sent work, or
-/// started a thread or a task, which may look for the object before it, and may also retain it. It
-/// is made at the place of the last step if it has none, as in code that the compiler has added.
+/// started a thread or a task, which may look for the object before it, and may also retain it. In
+/// code that the compiler has added there is no place for it: then it has that of the last step.
 static void come_to_last_release(const void *object, uint32_t n, rl_place place) {
     if (me->fate != STAYS || my_thread()->is_ending) return;
     const bool has_begun_work = my_thread()->kind == RL_SEND || my_thread()->kind == RL_START;

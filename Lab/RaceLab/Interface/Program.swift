@@ -13,8 +13,9 @@ struct Program: @unchecked Sendable {
         if let actor = scenario.isolation {
             describe = {
                 $0.isMistaken(
-                    "the scenario is isolated to \(actor): it says so, or is described there; explore "
-                        + "from a nonisolated function, or begin it with { @Sendable scenario in")
+                    "the scenario is isolated to \(actor), by an attribute or because it is described "
+                        + "there: explore from a nonisolated function, or begin it with "
+                        + "{ @Sendable scenario in")
             }
         } else {
             // The closure is not isolated, so it can be called like any other closure.

@@ -63,8 +63,9 @@ public final class Scenario {
     public func thread(_ name: String, _ body: @escaping @isolated(any) () throws -> Void) {
         if let actor = body.isolation {
             isMistaken(
-                "the thread '\(name)' is isolated to \(actor): it says so, or is described there; "
-                    + "explore from a nonisolated function, or begin it with { @Sendable in")
+                "the thread '\(name)' is isolated to \(actor), by an attribute or because it is "
+                    + "described there: explore from a nonisolated function, or begin it with "
+                    + "{ @Sendable in")
         }
         // The closure is not isolated, so it can be called like any other closure.
         add(NamedThread(name: name, body: unsafeBitCast(body, to: (() throws -> Void).self)))

@@ -9,8 +9,9 @@ extension Scenario {
     public func task(_ name: String, _ body: @escaping @isolated(any) () async throws -> Void) {
         if let actor = body.isolation {
             isMistaken(
-                "the task '\(name)' is isolated to \(actor): it says so, or is described there; "
-                    + "explore from a nonisolated function, or begin it with { @Sendable in")
+                "the task '\(name)' is isolated to \(actor), by an attribute or because it is "
+                    + "described there: explore from a nonisolated function, or begin it with "
+                    + "{ @Sendable in")
         }
         if let why = unavailableTasks {
             isMistaken("the task '\(name)' cannot be explored: \(why)")

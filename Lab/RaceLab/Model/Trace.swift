@@ -32,8 +32,7 @@ extension Exploration {
                 case enter, leave
                 /// Waits for work to finish, or checks whether it has; registers work to follow it.
                 case await, tryAwait, notify
-                /// Releases the last reference to an object that work which was just sent may look
-                /// for.
+                /// Releases the last reference to an object, right after sending work.
                 case letGo
                 /// A task arrives at an actor, resumes another one, or finishes.
                 case arrive, resume, finish
