@@ -140,8 +140,8 @@ private struct ExplorationData: Encodable {
     let findings: [Finding]
     let endings: [Ending]
     /// Separated by semicolons. Each node has a state, then either the ending or pairs of label and
-    /// target. The target is the distance back from this node. Left out are a state that is that of
-    /// the node before, and a distance of 1.
+    /// target, as numbers to base 36, which are shorter. The target is the distance back from this
+    /// node. Left out are a state that is that of the node before, and a distance of 1.
     let nodes: String
     /// The passages of source shown: a file, then pairs of first and last line. The file with the
     /// most steps comes first.
@@ -221,15 +221,16 @@ private struct ExplorationData: Encodable {
                         taken: wait.taken.map { [$0.thread, $0.step] } ?? [])
                 })
         }
+        let short = { (number: Int) in String(number, radix: 36) }
         var lastState: Int?
         nodes = graph.nodes.enumerated().map { index, node in
-            let state = node.state == lastState ? "" : "\(node.state)"
+            let state = node.state == lastState ? "" : short(node.state)
             lastState = node.state
             let edges = node.edges.flatMap { edge in
                 let distance = index - edge.target
-                return ["\(edge.label)", distance == 1 ? "" : "\(distance)"]
+                return [short(edge.label), distance == 1 ? "" : short(distance)]
             }
-            let ending = node.ending < 0 ? [] : ["\(node.ending)"]
+            let ending = node.ending < 0 ? [] : [short(node.ending)]
             return ([state] + ending + edges).joined(separator: ",")
         }.joined(separator: ";")
         source = ExplorationData.source(of: graph, files)

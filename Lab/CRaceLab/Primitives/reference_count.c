@@ -136,13 +136,15 @@ static bool has_ended(const void *object, int64_t references, uint32_t n) {
 
 static const rl_operation let_go = {.kind = RL_LET_GO};
 
-/// Whether there are or were weak or unowned references to an object. If there was a weak one, the
-/// counts are kept elsewhere. Otherwise the header contains the number of unowned references, plus
-/// one for the object. In an object that lives forever, all bits of that number are set.
+/// Whether the program has or had weak or unowned references to an object. If there was a weak one,
+/// the counts are kept elsewhere. Otherwise the header contains the number of unowned references,
+/// plus one for the object. In an object that lives forever, all bits of that number are set.
 static bool can_be_looked_for(const void *object) {
     const uint64_t counts = ((const uint64_t *)object)[1];
     const uint32_t unowned = (uint32_t)counts >> 1;
-    return counts >> 62 == 3 || (unowned > 1 && unowned < INT32_MAX);
+    if (counts >> 62 != 3) return unowned > 1 && unowned < INT32_MAX;
+    const object_record *o = rl_known_object(object);
+    return o && o->has_weak_references;
 }
 
 /// Whether the program releases a reference, or the Swift runtime for it, as of an array's element.
@@ -151,18 +153,16 @@ static bool is_of_program(rl_place *place) {
     return rl_is_in_library(place->pc, "libswiftCore") && rl_is_below_program(place);
 }
 
-/// The last release of such an object is a step of its own if the thread has just sent work, or
-/// started a thread or a task, which may look for the object before it, and may also retain it. In
-/// code that the compiler has added there is no place for it: then it has that of the last step.
+/// The last release of such an object is a step of its own: another thread may look for the object
+/// before it, and may also retain it. In code that the compiler has added there is no place for it:
+/// then it has that of the last step.
 static void come_to_last_release(const void *object, uint32_t n, rl_place place) {
-    if (me->fate != STAYS || my_thread()->is_ending) return;
-    const bool has_begun_work = my_thread()->kind == RL_SEND || my_thread()->kind == RL_START;
-    if (!has_begun_work || !can_be_looked_for(object)) return;
+    if (me->fate != STAYS || my_thread()->is_ending || !can_be_looked_for(object)) return;
     if (rl_references_to(object) > n || !is_of_program(&place)) return;
     place = rl_place_in_source(place);
     if (rl_is_compilers_own(place.pc)) place.pc = my_thread()->pc;
+    rl_finds_last_reference(object, n);
     rl_point(&let_go, object, place);
-    rl_is_observed(object);
 }
 
 /// Returns whether it can be released.
@@ -288,11 +288,13 @@ static const void *accessed(void) {
     return is_access ? (const void *)t->address : NULL;
 }
 
-#define FORMS_WEAK_REFERENCE(name)              \
-    void *name(void *reference, void *object) { \
-        rl_is_changed_by_runtime();             \
-        rl_refers_weakly(reference, object);    \
-        return REAL(name)(reference, object);   \
+#define FORMS_WEAK_REFERENCE(name)                                \
+    void *name(void *reference, void *object) {                   \
+        rl_is_changed_by_runtime();                               \
+        rl_place place = RL_CALLER;                               \
+        const bool is_of_program = rl_is_call_of_program(&place); \
+        rl_refers_weakly(reference, object, is_of_program);       \
+        return REAL(name)(reference, object);                     \
     }
 
 #define LOADS_WEAK_REFERENCE(name)                                       \

@@ -42,8 +42,10 @@ static bool is_listening(void) {
 }
 
 /// A lost thread may come back during another exploration.
+static bool is_in_exploration(void) { return me && me->fate != IS_LOST && !rl_is_ignoring(); }
+
 static bool is_followed_here(void) {
-    return me && me->fate != IS_LOST && !rl_is_ignoring() && rl_exploration.scenario->reduce;
+    return is_in_exploration() && rl_exploration.scenario->reduce;
 }
 
 static size_t number_of(uintptr_t object) {
@@ -138,6 +140,13 @@ void rl_is_observed(const void *object) {
     observe(number_of((uintptr_t)object));
 }
 
+void rl_finds_last_reference(const void *object, uint32_t n) {
+    rl_is_observed(object);
+    if (!is_listening() || !is_followed(object)) return;
+    note_change((uintptr_t)object, -(int32_t)n, n);
+    note_change((uintptr_t)object, (int32_t)n, 0);
+}
+
 static void look_at(size_t of) {
     observe(of);
     if (is_listening()) write_down(of, 0, 0, true);
@@ -171,8 +180,10 @@ static size_t target_of(const void *reference) {
     return record ? rl_cell_at(*record)->counted : rl_cell_at((uintptr_t)reference)->referent;
 }
 
-void rl_refers_weakly(const void *reference, const void *object) {
-    if (!is_followed_here()) return;
+void rl_refers_weakly(const void *reference, const void *object, bool is_of_program) {
+    if (!is_in_exploration()) return;
+    if (object && is_of_program) rl_object_at(object)->has_weak_references = true;
+    if (!rl_exploration.scenario->reduce) return;
     const size_t referent = object ? number_of((uintptr_t)object) + 1 : 0;
     rl_cell_at((uintptr_t)reference)->referent = referent;
 }

@@ -121,8 +121,9 @@ typedef struct {
     uint32_t last_release;  // its number; 0: none
     bool is_freed;          // and its memory is kept, see heap.c
     rl_thread_set freed_again_by;
-    bool is_own_lock;  // a word, and no part of a `Mutex`, see rl_is_mutex_exchange
-    bool is_made;      // in this run, so outside code does not know it
+    bool is_own_lock;          // a word, and no part of a `Mutex`, see rl_is_mutex_exchange
+    bool is_made;              // in this run, so outside code does not know it
+    bool has_weak_references;  // of the program; libraries may have others
 } object_record;
 
 /// A block of memory that a thread has allocated during the run.

@@ -56,7 +56,7 @@ class Race {
   // An even number of values: a state and its ending. An odd number: a state, and pairs of label
   // and target. A state that is left out is that of the node before; a target, the node before.
   readNode(texts, index) {
-    const values = texts.map(Number);
+    const values = texts.map(text => parseInt(text, 36));
     const edges = [];
     if (texts[0] !== "") this.lastState = values[0];
     const state = this.lastState;

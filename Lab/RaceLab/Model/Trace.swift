@@ -32,7 +32,7 @@ extension Exploration {
                 case enter, leave
                 /// Waits for work to finish, or checks whether it has; registers work to follow it.
                 case await, tryAwait, notify
-                /// Releases the last reference to an object, right after sending work.
+                /// Releases the last reference to an object that has weak or unowned references.
                 case letGo
                 /// A task arrives at an actor, resumes another one, or finishes.
                 case arrive, resume, finish

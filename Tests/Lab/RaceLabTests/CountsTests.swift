@@ -311,7 +311,7 @@ struct CountsTests {
         },
         // Without the lab also "1": a limit that its documentation names.
         KnownProgram(
-            "what a cache refers to weakly is never in use", outcomes: ["2"], everyOrder: true
+            "what a cache refers to weakly may be in use", outcomes: ["1", "2"], everyOrder: true
         ) { scenario in
             let (cache, lock) = (Holder(), NSLock())
             nonisolated(unsafe) var made = 0
@@ -328,6 +328,46 @@ struct CountsTests {
                 }
             }
             scenario.outcome { "\(made)" }
+        },
+        KnownProgram(
+            "a cache is looked at by one thread more than use it", outcomes: ["1", "2", "3"],
+            everyOrder: true
+        ) { scenario in
+            let (cache, lock) = (Holder(), NSLock())
+            nonisolated(unsafe) var made = 0
+            let get = {
+                lock.withLock {
+                    if let thing = cache.weakly { return thing }
+                    made += 1
+                    let thing = Thing()
+                    cache.weakly = thing
+                    return thing
+                }
+            }
+            for name in ["left", "middle", "right"] {
+                scenario.thread(name) { withExtendedLifetime(get()) {} }
+            }
+            scenario.outcome { "\(made)" }
+        },
+        // The reference is gone when another thread goes on. Without the lab, "shared" is possible.
+        KnownProgram(
+            "a reference that is released after a lock is no longer one for the next thread",
+            outcomes: ["not used", "unique"], everyOrder: true
+        ) { scenario in
+            let lock = NSLock()
+            nonisolated(unsafe) var thing = Thing()
+            nonisolated(unsafe) var isUsed = false
+            nonisolated(unsafe) var result = "not used"
+            scenario.thread("uses") {
+                let mine = thing
+                lock.withLock { isUsed = true }
+                withExtendedLifetime(mine) {}
+            }
+            scenario.thread("asks") {
+                guard lock.withLock({ isUsed }) else { return }
+                result = isKnownUniquelyReferenced(&thing) ? "unique" : "shared"
+            }
+            scenario.outcome { result }
         },
     ]
 
