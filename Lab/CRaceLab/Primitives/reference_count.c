@@ -150,7 +150,7 @@ static bool can_be_looked_for(const void *object) {
 /// Whether the program releases a reference, or the Swift runtime for it, as of an array's element.
 static bool is_of_program(rl_place *place) {
     if (rl_is_call_of_program(place)) return true;
-    return rl_is_in_library(place->pc, "libswiftCore") && rl_is_below_program(place);
+    return rl_is_in_runtime(place->pc) && rl_is_below_program(place);
 }
 
 /// The last release of such an object is a step of its own: another thread may look for the object

@@ -23,6 +23,10 @@ extension TemporaryFolder {
 /// A class of students. A hostile submission affects no other student.
 @Suite("A class is graded", .needsTheLabElsewhere)
 struct ClassTests {
+    let submitted: TemporaryFolder
+
+    init() throws { submitted = try TemporaryFolder() }
+
     /// The reference answer, with a statement added at the beginning of `settle`.
     func answer(_ mischief: String = "") throws -> String {
         let head = "    private func settle(_ outcome: Outcome) {\n"
@@ -30,13 +34,13 @@ struct ClassTests {
             .replacing(head, by: "\(head)        \(mischief)\n")
     }
 
-    private func grade(_ submitted: TemporaryFolder, _ more: String...) throws -> Commands.Result {
+    private func grade(_ more: String...) throws -> Commands.Result {
         let folder = submitted.url.path
         return try Commands.promiseLab(
             ["grade", "--submissions", folder, "--output", "\(folder)/grades.csv"] + more)
     }
 
-    func rows(_ submitted: TemporaryFolder) throws -> [String: String] {
+    func rows() throws -> [String: String] {
         let sheet = try String(
             contentsOf: submitted.url.appending(path: "grades.csv"), encoding: .utf8)
         let rows = sheet.components(separatedBy: "\r\n").filter { !$0.isEmpty }
@@ -47,30 +51,28 @@ struct ClassTests {
 
     @Test("an answer is graded again only if it has changed, or with `--afresh`")
     func resuming() throws {
-        let submitted = try TemporaryFolder()
         try submitted.add("anna", try answer())
         try submitted.add("bert", try answer("guard handlers.count < 9 else { return }"))
         // What was not attempted does not count.
-        #expect(try grade(submitted).output.contains("2 answers graded;"))
-        #expect(try grade(submitted).output.contains("0 answers graded, 2 unchanged;"))
+        #expect(try grade().output.contains("2 answers graded;"))
+        #expect(try grade().output.contains("0 answers graded, 2 unchanged;"))
         try submitted.add("bert", try answer())
-        #expect(try grade(submitted).output.contains("1 answer graded, 1 unchanged;"))
-        #expect(try rows(submitted)["bert"] == "passed")
-        #expect(try grade(submitted, "--afresh").output.contains("2 answers graded;"))
+        #expect(try grade().output.contains("1 answer graded, 1 unchanged;"))
+        #expect(try rows()["bert"] == "passed")
+        #expect(try grade("--afresh").output.contains("2 answers graded;"))
     }
 
     @Test("unusual names, stray files, and an incomplete line in the journal are accepted")
     func names() throws {
-        let submitted = try TemporaryFolder()
         let folder = submitted.url
         let names = ["=1+1", "Müller, Jörg", "O\"Neil d'Arc"]
         let stub = Exercise(number: 5)!.stub()
         for name in names { try submitted.add(name, stub) }
         try submitted.write("stray", to: "Exercise05.swift")
         let reports = folder.appending(path: "reports")
-        _ = try grade(submitted, "--reports", reports.path)
+        _ = try grade("--reports", reports.path)
         try submitted.write(stub, to: "=1+1/exercise5.swift")
-        let result = try grade(submitted, "--reports", reports.path)
+        let result = try grade("--reports", reports.path)
         #expect(result.output.contains("0 answers graded"), "\(result.errors)")
         let complaint = result.errors.split(separator: "\n").joined(separator: " ")
         #expect(complaint.contains("not graded"))
@@ -89,16 +91,15 @@ struct ClassTests {
         let whole = try Data(contentsOf: journal)
         try whole.dropLast(9).write(to: journal)
         // The incomplete line is written again, once.
-        _ = try grade(submitted, "--reports", reports.path)
+        _ = try grade("--reports", reports.path)
         let repaired = try Data(contentsOf: journal)
         #expect(repaired.count > whole.count)
-        _ = try grade(submitted, "--reports", reports.path)
+        _ = try grade("--reports", reports.path)
         #expect(try Data(contentsOf: journal) == repaired)
     }
 
     @Test("answers are found in folders of a student, and what is not graded is listed")
     func folders() throws {
-        let submitted = try TemporaryFolder()
         let exercise = try #require(Exercise(number: 5))
         let stub = exercise.stub()
         let answer = try answer()
@@ -126,15 +127,14 @@ struct ClassTests {
                 submissions.duplicates(of: student)
                     == (student == "dora" ? ["old/copy/Exercise05.swift"] : []))
         }
-        let result = try grade(submitted)
-        for row in try rows(submitted).values { #expect(row == "passed") }
+        let result = try grade()
+        for row in try rows().values { #expect(row == "passed") }
         #expect(result.errors.contains("old/copy/Exercise05.swift"))
         #expect(result.errors.contains("old/exercise6.swift"))
     }
 
     @Test("a link to another student's answer, or to their folder, is not accepted")
     func links() throws {
-        let submitted = try TemporaryFolder()
         let answer = try answer()
         try submitted.add("anna", answer, in: "week 3")
         try submitted.link("bert", to: "anna/week 3", as: "Workbook")
@@ -142,23 +142,22 @@ struct ClassTests {
         try submitted.link("cleo", to: "anna/week 3/Exercise05.swift", as: "own/Exercise05.swift")
         try submitted.add("dora", answer, in: "own")
         try submitted.link("dora", to: "dora/own", as: "Workbook")
-        _ = try grade(submitted)
+        _ = try grade()
         let link = "not accepted: it is a link to a file outside of the student's folder"
         let expected = ["anna": "passed", "bert": link, "cleo": link, "dora": "passed"]
-        #expect(try rows(submitted) == expected)
+        #expect(try rows() == expected)
         try FileManager.default.removeItem(at: submitted.url.appending(path: "cleo"))
         try submitted.add("cleo", answer, in: "own")
-        _ = try grade(submitted)
-        #expect(try rows(submitted)["cleo"] == "passed")
+        _ = try grade()
+        #expect(try rows()["cleo"] == "passed")
     }
 
     @Test("the schedule in the sheet reproduces the interleaving, and the report shows it")
     func replaying() throws {
-        let submitted = try TemporaryFolder()
         try submitted.add("anna", try AnswerFile.named("05/CheckOutsideTheLock.swift").source)
         let reports = submitted.url.appending(path: "reports")
-        _ = try grade(submitted, "--reports", reports.path)
-        let cell = try #require(try rows(submitted)["anna"])
+        _ = try grade("--reports", reports.path)
+        let cell = try #require(try rows()["anna"])
         let parts = cell.components(separatedBy: ": ")
         let id = try #require(parts.first?.split(separator: " ").first.map(String.init))
         #expect(id.hasPrefix("E05.4/") && parts.first == "\(id) lost")

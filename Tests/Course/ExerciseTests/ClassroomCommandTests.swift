@@ -7,65 +7,61 @@ import Testing
 /// The commands for exercises, on a separate workbook.
 @Suite("promise-lab for exercises", .needsTheLabElsewhere)
 struct ClassroomCommandTests {
-    /// A copy of the stubs.
-    struct Copy {
-        private let temporary: TemporaryFolder
-        var folder: URL { temporary.url }
+    private let temporary: TemporaryFolder
+    private var folder: URL { temporary.url }
 
-        init() throws {
-            temporary = try TemporaryFolder()
-            for exercise in Exercise.all {
-                try temporary.write(exercise.stub(), to: "\(exercise.name).swift")
-            }
+    /// Each test has a copy of the stubs.
+    init() throws {
+        temporary = try TemporaryFolder()
+        for exercise in Exercise.all {
+            try temporary.write(exercise.stub(), to: "\(exercise.name).swift")
         }
+    }
 
-        func file(_ number: Int) throws -> URL {
-            Workbook(folder).file(try #require(Exercise(number: number)))
-        }
+    private func file(_ number: Int) throws -> URL {
+        Workbook(folder).file(try #require(Exercise(number: number)))
+    }
 
-        /// Writes a stored answer into the workbook.
-        func put(_ path: String, _ number: Int) throws {
-            try put(text: AnswerFile.named(path).source, number)
-        }
+    /// Writes a stored answer into the workbook.
+    private func put(_ path: String, _ number: Int) throws {
+        try put(text: AnswerFile.named(path).source, number)
+    }
 
-        func put(text: String, _ number: Int) throws {
-            try text.write(to: file(number), atomically: true, encoding: .utf8)
-        }
+    private func put(text: String, _ number: Int) throws {
+        try text.write(to: file(number), atomically: true, encoding: .utf8)
+    }
 
-        func text(_ number: Int) throws -> String {
-            try String(contentsOf: file(number), encoding: .utf8)
-        }
+    private func text(_ number: Int) throws -> String {
+        try String(contentsOf: file(number), encoding: .utf8)
+    }
 
-        func run(_ words: String...) throws -> Commands.Result {
-            try Commands.promiseLab(words + ["--workbook", folder.path])
-        }
+    private func run(_ words: String...) throws -> Commands.Result {
+        try Commands.promiseLab(words + ["--workbook", folder.path])
     }
 
     @Test("the list shows untouched, in progress and solved, and the next command")
     func states() throws {
-        let copy = try Copy()
-        let line = { try copy.run("exercises").lines.first { $0.contains("Lock it") } ?? "" }
+        let line = { try run("exercises").lines.first { $0.contains("Lock it") } ?? "" }
         #expect(try line().hasSuffix("untouched"))
-        #expect(try copy.run("exercises").output.contains("Next: swift run promise-lab exercise 2"))
-        try copy.put("05/CheckOutsideTheLock.swift", 5)
+        #expect(try run("exercises").output.contains("Next: swift run promise-lab exercise 2"))
+        try put("05/CheckOutsideTheLock.swift", 5)
         #expect(try line().hasSuffix("in progress, not graded yet"))
-        #expect(try copy.run("exercises").output.contains("Next: swift run promise-lab grade 5"))
-        #expect(try copy.run("grade", "5").status == 1)
+        #expect(try run("exercises").output.contains("Next: swift run promise-lab grade 5"))
+        #expect(try run("grade", "5").status == 1)
         #expect(try line().hasSuffix("in progress"))
-        try copy.put("05/NSLock.swift", 5)
+        try put("05/NSLock.swift", 5)
         #expect(try line().hasSuffix("in progress, not graded yet"))
-        #expect(try copy.run("grade", "5").status == 0)
+        #expect(try run("grade", "5").status == 0)
         #expect(try line().hasSuffix("solved"))
     }
 
     @Test("an exercise that is not attempted does not change the exit status")
     func statusOfStubs() throws {
-        let copy = try Copy()
-        #expect(try copy.run("grade").status == 0)
-        let stub = try copy.run("grade", "5")
+        #expect(try run("grade").status == 0)
+        let stub = try run("grade", "5")
         #expect(stub.status == 0 && stub.output.contains("not attempted"))
-        try copy.put("05/CheckOutsideTheLock.swift", 5)
-        #expect(try copy.run("grade").status == 1)
+        try put("05/CheckOutsideTheLock.swift", 5)
+        #expect(try run("grade").status == 1)
         for command in [["help"], ["help", "grade"]] {
             let help = try Commands.promiseLab(command).output.replacing(/\s+/, with: " ")
             #expect(help.contains("An unchanged stub counts as not attempted"))
@@ -74,29 +70,27 @@ struct ClassroomCommandTests {
 
     @Test("a stub with a new comment is untouched; with new code it is not")
     func touching() throws {
-        let copy = try Copy()
         let exercise = try #require(Exercise(number: 5))
-        let stub = try copy.text(5)
-        try copy.put(text: "// mine\n" + stub, 5)
-        #expect(Workbook(copy.folder).isUntouched(exercise))
-        try copy.put(text: stub + "\nlet mine = 1\n", 5)
-        #expect(!Workbook(copy.folder).isUntouched(exercise))
+        let stub = try text(5)
+        try put(text: "// mine\n" + stub, 5)
+        #expect(Workbook(folder).isUntouched(exercise))
+        try put(text: stub + "\nlet mine = 1\n", 5)
+        #expect(!Workbook(folder).isUntouched(exercise))
     }
 
     @Test("a wrong answer is reported in 100 columns, and its replay marks the same step")
     func wrongAnswer() throws {
-        let copy = try Copy()
-        try copy.put("05/CheckOutsideTheLock.swift", 5)
-        let graded = try copy.run("grade", "5")
+        try put("05/CheckOutsideTheLock.swift", 5)
+        let graded = try run("grade", "5")
         // A command to copy is not wrapped, however long the path of the file.
-        let lines = graded.lines.filter { !$0.contains(copy.folder.path) }
+        let lines = graded.lines.filter { !$0.contains(folder.path) }
         #expect(lines.allSatisfy { $0.count <= 100 })
         #expect(graded.output.contains("✗ E05.4/"))
         #expect(graded.output.contains("handlers.append(handler)"))
         #expect(graded.output.contains("Question: At the marked step"))
         let replay = try #require(
             graded.output.firstMatch(of: #/--replay (E05\.4/\d+) --schedule (\w+)/#))
-        let replayed = try copy.run(
+        let replayed = try run(
             "grade", "5", "--replay", "\(replay.1)", "--schedule", "\(replay.2)")
         let table = { (result: Commands.Result) in
             result.lines.drop { !$0.contains(#/^ +A  /#) }.prefix { !$0.isEmpty }
@@ -107,9 +101,8 @@ struct ClassroomCommandTests {
 
     @Test("the line of a requirement says how much was explored")
     func extent() throws {
-        let copy = try Copy()
-        try copy.put("13/AtomicCount.swift", 13)
-        let result = try copy.run("grade", "13")
+        try put("13/AtomicCount.swift", 13)
+        let result = try run("grade", "13")
         let line = { (id: String) in result.lines.first { $0.contains(" \(id) ") } ?? "" }
         #expect(line("E13.15").contains(/in every one of \d+ interleavings$/))
         #expect(line("E13.7").hasSuffix(" in the one interleaving"))
@@ -118,9 +111,8 @@ struct ClassroomCommandTests {
 
     @Test("a page shows the failing row, with the lines of the answer and the replay command")
     func page() throws {
-        let copy = try Copy()
-        try copy.put("05/CheckOutsideTheLock.swift", 5)
-        let result = try copy.run("grade", "5", "--format", "html")
+        try put("05/CheckOutsideTheLock.swift", 5)
+        let result = try run("grade", "5", "--format", "html")
         #expect(result.status == 0, "\(result.errors)")
         #expect(result.output.hasPrefix("<!DOCTYPE html>"))
         #expect(result.output.utf8.count < 100_000)
@@ -128,20 +120,19 @@ struct ClassroomCommandTests {
         #expect(result.output.contains("handlers.append(handler)"))
         #expect(result.output.contains("\"failing\":"))
         let command = try #require(result.output.firstMatch(of: /"command":"promise-lab ([^"]*)"/))
-        let shown = try copy.run("grade", "5").output
+        let shown = try run("grade", "5").output
         #expect(shown.contains(command.1.replacing(#/ --replay.*/#, with: "")))
         #expect(command.1.contains(#/ --replay E05\.4/\d+$/#))
     }
 
     @Test("both parts of exercise 13 have a page, with the free seats")
     func pagesOfTheBoxOffice() throws {
-        let copy = try Copy()
         for (schedule, id) in [("", "E13.1 the report"), ("AABB", "E13.5 sell ∥ sell")] {
-            let answer = try copy.text(13)
+            let answer = try text(13)
                 .replacing("schedule = \"\"", with: "schedule = \"\(schedule)\"")
                 .replacing("        return true", with: "        return freeSeats >= -9")
-            try copy.put(text: answer, 13)
-            let result = try copy.run("grade", "13", "--format", "html")
+            try put(text: answer, 13)
+            let result = try run("grade", "13", "--format", "html")
             #expect(result.status == 0, "\(result.errors)")
             #expect(result.output.contains("<title>Exercise 13 · \(id)"))
             #expect(result.output.contains("\"columns\":[\"freeSeats\"]"))
@@ -151,9 +142,8 @@ struct ClassroomCommandTests {
 
     @Test("for an answer that crashes there is a table of the interleaving, but no page")
     func noPageOfACrash() throws {
-        let copy = try Copy()
-        try copy.put("05/CrashesWhenTwoMeet.swift", 5)
-        let result = try copy.run("grade", "5", "--format", "html")
+        try put("05/CrashesWhenTwoMeet.swift", 5)
+        let result = try run("grade", "5", "--format", "html")
         #expect(result.status == 1 && result.output == "")
         #expect(result.errors.contains("an interleaving ends the process"))
         #expect(result.errors.contains("two at once"))
@@ -161,7 +151,7 @@ struct ClassroomCommandTests {
         #expect(try #require(Int(counts.1)) < #require(Int(counts.2)))
         let schedule = try #require(
             result.errors.firstMatch(of: #/--replay (E05\S+) --schedule (\S+)/#))
-        let replayed = try copy.run(
+        let replayed = try run(
             "grade", "5", "--replay", String(schedule.1), "--schedule", String(schedule.2))
         #expect(replayed.status == 0, "\(replayed.errors)")
         #expect(replayed.output.contains("✗ crash: "), "\(replayed.output)")
@@ -170,27 +160,24 @@ struct ClassroomCommandTests {
 
     @Test("if no interleaving fails there is no page, and a message explains why")
     func noPage() throws {
-        let copy = try Copy()
         for (path, exercise, reason) in [
             ("05/NSLock.swift", 5, "solved"), ("02/RoomForTwenty.swift", 2, "not solved"),
         ] {
-            try copy.put(path, exercise)
-            let result = try copy.run("grade", "\(exercise)", "--format", "html")
+            try put(path, exercise)
+            let result = try run("grade", "\(exercise)", "--format", "html")
             #expect(result.status == 1 && result.output == "")
             #expect(result.errors.contains("no requirement fails in an interleaving"))
             #expect(result.errors.contains(reason))
         }
-        let mistake = try copy.run("grade", "5", "--format", "markdown")
+        let mistake = try run("grade", "5", "--format", "markdown")
         #expect(mistake.status == 2 && mistake.errors.contains("there are text and html"))
     }
 
-    /// A copy whose answer to exercise 1 has this schedule for the lost handler.
-    private func scheduled(_ schedule: String) throws -> Copy {
-        let copy = try Copy()
-        let stub = try copy.text(1)
+    /// Answers exercise 1 with this schedule for the lost handler.
+    private func answer(schedule: String) throws {
+        let stub = try text(1)
         #expect(stub.contains("\"SSR\""))
-        try copy.put(text: stub.replacing("\"SSR\"", with: "\"\(schedule)\""), 1)
-        return copy
+        try put(text: stub.replacing("\"SSR\"", with: "\"\(schedule)\""), 1)
     }
 
     /// The rows of a table.
@@ -200,8 +187,8 @@ struct ClassroomCommandTests {
 
     @Test("a schedule that does not fit is not replayed")
     func unfit() throws {
-        let copy = try scheduled("SRS")
-        let wrong = try copy.run("grade", "1", "--replay", "R01", "--schedule", "SSSSS")
+        try answer(schedule: "SRS")
+        let wrong = try run("grade", "1", "--replay", "R01", "--schedule", "SSSSS")
         #expect(wrong.status == 2 && wrong.output == "")
         #expect(wrong.errors.contains("step 3: it is the turn of 'subscriber'"))
     }
@@ -215,14 +202,14 @@ struct ClassroomCommandTests {
             ("SR5S", "✓ it fails as required: a handler is never called"),
         ])
     func sameVerdict(schedule: String, verdict: String) throws {
-        let copy = try scheduled(schedule)
+        try answer(schedule: schedule)
         let verdicts = { (result: Commands.Result) in
             result.lines.filter { $0.hasPrefix("✗ in ") || $0.hasPrefix("✓ it ") }
         }
-        let replayed = try copy.run("grade", "1", "--replay", "R01", "--schedule", schedule)
+        let replayed = try run("grade", "1", "--replay", "R01", "--schedule", schedule)
         let sentences = verdicts(replayed)
         #expect(sentences.count == 1 && sentences[0].hasPrefix(verdict), "\(sentences)")
-        let graded = try copy.run("grade", "1")
+        let graded = try run("grade", "1")
         if verdict.hasPrefix("✗") {
             #expect(verdicts(graded) == sentences)
             #expect(!rows(graded).isEmpty && rows(graded) == rows(replayed))
@@ -233,24 +220,22 @@ struct ClassroomCommandTests {
 
     @Test("each call shows one more hint, until there are no more")
     func hints() throws {
-        let copy = try Copy()
         let exercise = try #require(Exercise(number: 5))
         for count in 1...exercise.hints.count {
-            let lines = try copy.run("exercise", "5", "--hint").lines
+            let lines = try run("exercise", "5", "--hint").lines
             #expect(lines.count { $0.contains(" of \(exercise.hints.count): ") } == count)
         }
-        #expect(try copy.run("exercise", "5", "--hint").output.contains("There are no more hints."))
+        #expect(try run("exercise", "5", "--hint").output.contains("There are no more hints."))
     }
 
     @Test("the stub of the chosen variant is restored, and the answer is kept")
     func resetting() throws {
-        let copy = try Copy()
-        try copy.put("12/Variant1LooksFirst.swift", 12)
-        let answer = try copy.text(12)
-        let result = try copy.run("exercise", "12", "--variant", "3")
+        try put("12/Variant1LooksFirst.swift", 12)
+        let answer = try text(12)
+        let result = try run("exercise", "12", "--variant", "3")
         let exercise = try #require(Exercise(number: 12))
-        #expect(try copy.text(12) == exercise.stub(variant: 3))
-        #expect(Workbook(copy.folder).isUntouched(exercise))
+        #expect(try text(12) == exercise.stub(variant: 3))
+        #expect(Workbook(folder).isUntouched(exercise))
         let kept = try #require(result.output.firstMatch(of: #/kept in (.+)\n/#)).1
         let file = URL(filePath: String(kept), relativeTo: Commands.package)
         #expect(try String(contentsOf: file, encoding: .utf8) == answer)
@@ -259,25 +244,23 @@ struct ClassroomCommandTests {
 
     @Test("options that exclude each other change nothing, in any order")
     func exclusion() throws {
-        let copy = try Copy()
-        try copy.put("12/Variant1LooksFirst.swift", 12)
-        let answer = try copy.text(12)
+        try put("12/Variant1LooksFirst.swift", 12)
+        let answer = try text(12)
         let pairs = [
             ["--hint", "--reset"], ["--reset", "--variant=2"], ["--variant", "2", "--hint"],
         ]
         for pair in pairs {
-            let words = ["exercise", "12"] + pair + ["--workbook", copy.folder.path]
+            let words = ["exercise", "12"] + pair + ["--workbook", folder.path]
             let result = try Commands.promiseLab(words)
             #expect(result.status == 2 && result.output == "")
             #expect(result.errors.contains("cannot be used together"))
-            #expect(try copy.text(12) == answer)
+            #expect(try text(12) == answer)
         }
     }
 
     @Test("the number of an exercise may follow the options")
     func order() throws {
-        let copy = try Copy()
-        let result = try copy.run("exercise", "--variant", "3", "12")
+        let result = try run("exercise", "--variant", "3", "12")
         let count = try #require(Exercise(number: 12)).variants
         #expect(result.status == 0 && result.output.contains("variant 3 of \(count)"))
         let answer = try #require(AnswerFile.right.first { $0.exercise.number == 1 })
@@ -289,10 +272,9 @@ struct ClassroomCommandTests {
 
     @Test("a file is graded when it is saved")
     func watching() throws {
-        let copy = try Copy()
         let process = Process()
         process.executableURL = Grader.here.command
-        process.arguments = ["watch", "--workbook", copy.folder.path]
+        process.arguments = ["watch", "--workbook", folder.path]
         let pipe = Pipe()
         process.standardOutput = pipe
         process.standardError = FileHandle.nullDevice
@@ -315,27 +297,26 @@ struct ClassroomCommandTests {
             }
         }
         wait(for: "Watching")
-        try copy.put("05/CheckOutsideTheLock.swift", 5)
+        try put("05/CheckOutsideTheLock.swift", 5)
         wait(for: "Question:")
         #expect(printed.contains("not solved"))
         printed = ""
-        try copy.put("05/NSLock.swift", 5)
+        try put("05/NSLock.swift", 5)
         wait(for: "Next:")
         #expect(printed.contains("solved"))
     }
 
     @Test("`--start` writes the file of an exercise, and never overwrites an answer")
     func starting() throws {
-        let copy = try Copy()
         let exercise = try #require(Exercise(number: 5))
-        try FileManager.default.removeItem(at: copy.file(5))
-        #expect(Workbook(copy.folder).isUntouched(exercise))
-        #expect(try copy.run("exercise", "5").output.contains("exercise 5 --start"))
-        #expect(try copy.run("exercise", "5", "--start").output.contains("is written"))
-        #expect(try copy.text(5) == exercise.stub())
-        try copy.put("05/NSLock.swift", 5)
-        let answer = try copy.text(5)
-        #expect(try copy.run("exercise", "5", "--start").output.contains("exists already"))
-        #expect(try copy.text(5) == answer)
+        try FileManager.default.removeItem(at: file(5))
+        #expect(Workbook(folder).isUntouched(exercise))
+        #expect(try run("exercise", "5").output.contains("exercise 5 --start"))
+        #expect(try run("exercise", "5", "--start").output.contains("is written"))
+        #expect(try text(5) == exercise.stub())
+        try put("05/NSLock.swift", 5)
+        let answer = try text(5)
+        #expect(try run("exercise", "5", "--start").output.contains("exists already"))
+        #expect(try text(5) == answer)
     }
 }

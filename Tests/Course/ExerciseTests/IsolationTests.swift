@@ -8,6 +8,10 @@ import Testing
 /// The processes that an answer starts end with it, and an interrupted grader leaves no files.
 @Suite("Cleanup after grading", .needsTheLabElsewhere)
 struct IsolationTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     @Test(
         "a background process is killed, whether its parent ends or is killed",
         arguments: [
@@ -16,7 +20,6 @@ struct IsolationTests {
             ("(sleep 1000 & sleep 1000) & kill -SEGV $$", .signal(SIGSEGV)),
         ])
     func grandchildren(script: String, ending: Child.Ending) throws {
-        let folder = try TemporaryFolder()
         // Each process inherits one end of the pipe. Reading ends when all of them have ended.
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)
@@ -34,7 +37,6 @@ struct IsolationTests {
 
         @Test("a process that computes makes progress, however long it takes")
         func computing() throws {
-            let folder = try TemporaryFolder()
             let ended = Child.run(
                 URL(filePath: "/bin/sh"), ["-c", "ulimit -t 3; while :; do :; done"],
                 output: folder.url.appending(path: "printed"), atMost: .seconds(1))
@@ -58,7 +60,6 @@ struct IsolationTests {
 
         @Test("an interrupted grader removes its folder, and kills the answer")
         func interrupted() throws {
-            let folder = try TemporaryFolder()
             let endless = try ClassTests().answer("while true {}")
             let answer = try folder.write(endless, to: "Endless.swift")
             let process = Process()
@@ -87,7 +88,6 @@ struct IsolationTests {
 
     @Test("the next grader removes the folder of a grader that was killed")
     func killed() throws {
-        let folder = try TemporaryFolder()
         let ended = try Commands.run(URL(filePath: "/bin/sh"), ["-c", "printf $$"]).output
         let gone = "promise-lab-grade-\(ended)-left"
         let another = "promise-lab-grade-\(getpid())-alive"
@@ -101,7 +101,6 @@ struct IsolationTests {
 
     @Test("the path of the temporary folder may need quoting in a shell")
     func quotedFolder() throws {
-        let folder = try TemporaryFolder()
         let temporary = folder.url.appending(path: "it's a \"folder\"")
         try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: false)
         let result = try AnswerFile.named("05/NSLock.swift").withFile {
