@@ -40,11 +40,7 @@ struct AnswerFile: Sendable, CustomTestStringConvertible {
     /// A correct answer with some lines replaced. The line `Differs from:` names that answer, and
     /// the edits follow the line. The first line is kept.
     private static func edited(_ text: String, _ exercise: Exercise) -> String {
-        let mark = "\n// Differs from: "
-        guard
-            let name = text.components(separatedBy: mark).dropFirst().first?.prefix(while: {
-                $0 != "\n"
-            })
+        guard let name = text.firstMatch(of: #/\n\/\/ Differs from: (.*)/#)?.1
         else { preconditionFailure("an edit says from which answer it differs: \(text)") }
         let base = answers.appending(path: "\(exercise.name.suffix(2))/\(name).swift")
         let source = (try? String(contentsOf: base, encoding: .utf8)) ?? ""
@@ -65,7 +61,7 @@ struct AnswerFile: Sendable, CustomTestStringConvertible {
     }
 
     func withFile<Answer>(_ work: (URL) throws -> Answer) throws -> Answer {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         // An answer may have the name of one of the grader's files.
         return try work(folder.write(source, to: "Promise.swift"))
     }
@@ -78,22 +74,19 @@ struct AnswerFile: Sendable, CustomTestStringConvertible {
 
     /// The rejection in the first line of a wrong answer: `R01 lost`.
     var rejection: String? {
-        let mark = "// Rejected: "
-        let line = source.prefix { $0 != "\n" }
-        return line.hasPrefix(mark) ? String(line.dropFirst(mark.count)) : nil
+        source.prefixMatch(of: #/\/\/ Rejected: (.*)/#).map { String($0.1) }
     }
 
-    var testDescription: String {
-        path
-    }
+    var testDescription: String { path }
 }
 
 /// A folder that is removed together with this object.
 final class TemporaryFolder {
     let url = FileManager.default.temporaryDirectory.appending(path: "test-\(UUID().uuidString)")
 
-    init() throws {
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    init() {
+        // Writing fails if there is no folder.
+        try? FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 
     deinit { try? FileManager.default.removeItem(at: url) }

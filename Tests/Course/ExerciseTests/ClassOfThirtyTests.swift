@@ -88,7 +88,7 @@ extension ClassTests {
         for (index, submission) in submissions.enumerated() {
             try submitted.add("student \(index + 10)", submission.source)
         }
-        let temporary = try TemporaryFolder()
+        let temporary = TemporaryFolder()
         let folder = submitted.url.path
         let result = try Commands.promiseLab(
             [

@@ -23,9 +23,7 @@ extension TemporaryFolder {
 /// A class of students. A hostile submission affects no other student.
 @Suite("A class is graded", .needsTheLabElsewhere)
 struct ClassTests {
-    let submitted: TemporaryFolder
-
-    init() throws { submitted = try TemporaryFolder() }
+    let submitted = TemporaryFolder()
 
     /// The reference answer, with a statement added at the beginning of `settle`.
     func answer(_ mischief: String = "") throws -> String {
@@ -40,11 +38,13 @@ struct ClassTests {
             ["grade", "--submissions", folder, "--output", "\(folder)/grades.csv"] + more)
     }
 
+    private func sheet() throws -> [String] {
+        try String(contentsOf: submitted.url.appending(path: "grades.csv"), encoding: .utf8)
+            .components(separatedBy: "\r\n").filter { !$0.isEmpty }
+    }
+
     func rows() throws -> [String: String] {
-        let sheet = try String(
-            contentsOf: submitted.url.appending(path: "grades.csv"), encoding: .utf8)
-        let rows = sheet.components(separatedBy: "\r\n").filter { !$0.isEmpty }
-            .map { $0.components(separatedBy: ",") }
+        let rows = try sheet().map { $0.components(separatedBy: ",") }
         let column = try #require(rows.first?.firstIndex(of: "5 Lock it"))
         return Dictionary(uniqueKeysWithValues: rows.dropFirst().map { ($0[0], $0[column]) })
     }
@@ -64,12 +64,11 @@ struct ClassTests {
 
     @Test("unusual names, stray files, and an incomplete line in the journal are accepted")
     func names() throws {
-        let folder = submitted.url
         let names = ["=1+1", "Müller, Jörg", "O\"Neil d'Arc"]
         let stub = Exercise(number: 5)!.stub()
         for name in names { try submitted.add(name, stub) }
         try submitted.write("stray", to: "Exercise05.swift")
-        let reports = folder.appending(path: "reports")
+        let reports = submitted.url.appending(path: "reports")
         _ = try grade("--reports", reports.path)
         try submitted.write(stub, to: "=1+1/exercise5.swift")
         let result = try grade("--reports", reports.path)
@@ -77,9 +76,7 @@ struct ClassTests {
         let complaint = result.errors.split(separator: "\n").joined(separator: " ")
         #expect(complaint.contains("not graded"))
         #expect(complaint.hasSuffix("=1+1: exercise5.swift"))
-        let sheet = try String(
-            contentsOf: folder.appending(path: "grades.csv"), encoding: .utf8)
-        let students = sheet.components(separatedBy: "\r\n").dropFirst().dropLast()
+        let students = try sheet().dropFirst()
         let cells = ["'=1+1", "\"Müller, Jörg\"", "\"O\"\"Neil d'Arc\""]
         #expect(students.count == cells.count)
         for (row, cell) in zip(students, cells) { #expect(row.hasPrefix("\(cell),0,")) }
@@ -87,7 +84,7 @@ struct ClassTests {
             try FileManager.default.contentsOfDirectory(atPath: reports.path).sorted()
                 == names.map { "\($0).md" })
 
-        let journal = folder.appending(path: "grades.csv.journal")
+        let journal = submitted.url.appending(path: "grades.csv.journal")
         let whole = try Data(contentsOf: journal)
         try whole.dropLast(9).write(to: journal)
         // The incomplete line is written again, once.

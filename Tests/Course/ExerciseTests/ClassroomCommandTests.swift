@@ -7,12 +7,13 @@ import Testing
 /// The commands for exercises, on a separate workbook.
 @Suite("promise-lab for exercises", .needsTheLabElsewhere)
 struct ClassroomCommandTests {
+    private let exercise = Exercise.all[4]
     private let temporary: TemporaryFolder
     private var folder: URL { temporary.url }
 
     /// Each test has a copy of the stubs.
     init() throws {
-        temporary = try TemporaryFolder()
+        temporary = TemporaryFolder()
         for exercise in Exercise.all {
             try temporary.write(exercise.stub(), to: "\(exercise.name).swift")
         }
@@ -70,7 +71,6 @@ struct ClassroomCommandTests {
 
     @Test("a stub with a new comment is untouched; with new code it is not")
     func touching() throws {
-        let exercise = try #require(Exercise(number: 5))
         let stub = try text(5)
         try put(text: "// mine\n" + stub, 5)
         #expect(Workbook(folder).isUntouched(exercise))
@@ -220,7 +220,6 @@ struct ClassroomCommandTests {
 
     @Test("each call shows one more hint, until there are no more")
     func hints() throws {
-        let exercise = try #require(Exercise(number: 5))
         for count in 1...exercise.hints.count {
             let lines = try run("exercise", "5", "--hint").lines
             #expect(lines.count { $0.contains(" of \(exercise.hints.count): ") } == count)
@@ -233,7 +232,7 @@ struct ClassroomCommandTests {
         try put("12/Variant1LooksFirst.swift", 12)
         let answer = try text(12)
         let result = try run("exercise", "12", "--variant", "3")
-        let exercise = try #require(Exercise(number: 12))
+        let exercise = Exercise.all[11]
         #expect(try text(12) == exercise.stub(variant: 3))
         #expect(Workbook(folder).isUntouched(exercise))
         let kept = try #require(result.output.firstMatch(of: #/kept in (.+)\n/#)).1
@@ -308,7 +307,6 @@ struct ClassroomCommandTests {
 
     @Test("`--start` writes the file of an exercise, and never overwrites an answer")
     func starting() throws {
-        let exercise = try #require(Exercise(number: 5))
         try FileManager.default.removeItem(at: file(5))
         #expect(Workbook(folder).isUntouched(exercise))
         #expect(try run("exercise", "5").output.contains("exercise 5 --start"))

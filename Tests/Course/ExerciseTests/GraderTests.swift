@@ -75,13 +75,8 @@ struct GraderTests {
         return try grade(answer.replacing(text, by: other), answer.exercise)
     }
 
-    private func grade(_ path: String, with more: String) throws -> Grade {
-        let answer = try AnswerFile.named(path)
-        return try grade("\(answer.source)\n\(more)\n", answer.exercise)
-    }
-
     private func grade(_ source: String, _ exercise: Exercise) throws -> Grade {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let file = try folder.write(source, to: "with a space/Lösung.swift")
         return Grader.here.grade(exercise, file)
     }
@@ -115,7 +110,7 @@ struct GraderTests {
 
     @Test("an encoding other than UTF-8 is named")
     func encoding() throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let file = folder.url.appending(path: "latin.swift")
         try Data("// L\u{F6}sung".utf16.map { UInt8($0) }).write(to: file)
         let grade = Grader.here.grade(Exercise.all[4], file)
@@ -176,7 +171,8 @@ struct GraderTests {
             ("import Dispatch; func f() { DispatchQueue.main.async {} }", "async"),
         ])
     func operators(source: String, name: String) throws {
-        let grade = try grade("09/ObservingTheOutcome.swift", with: source)
+        let answer = try AnswerFile.named("09/ObservingTheOutcome.swift")
+        let grade = try grade("\(answer.source)\n\(source)\n", answer.exercise)
         #expect(grade.rejection == "refused", "\(grade.explanation)")
         #expect(grade.explanation.contains(" uses '\(name)': "), "\(grade.explanation)")
     }

@@ -8,9 +8,7 @@ import Testing
 /// The processes that an answer starts end with it, and an interrupted grader leaves no files.
 @Suite("Cleanup after grading", .needsTheLabElsewhere)
 struct IsolationTests {
-    private let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
+    private let folder = TemporaryFolder()
 
     @Test(
         "a background process is killed, whether its parent ends or is killed",
