@@ -196,10 +196,12 @@ private enum OfficeRequirements {
                         scenario.task("first") {
                             await use(offices[0])
                             await useCancelled(offices[count + 1])
+                            _ = answer.office(seats: 1)  // It is freed here.
                         }
                         scenario.task("second") {
                             for office in offices[1...count] { await use(office) }
                             await useCancelled(offices[count + 2])
+                            _ = answer.office(seats: 1)
                         }
                     }))
         },

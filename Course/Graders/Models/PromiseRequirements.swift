@@ -79,8 +79,8 @@ extension PromiseChecks {
                 .independence(
                     id(7), of: "promises",
                     "One thread settles a promise, and another thread settles a second, unrelated "
-                        + "promise. Then they use a promise that is pending, and the one that its "
-                        + "`then` has returned.",
+                        + "promise. Each also drops a promise that is pending. Then they use one that "
+                        + "is pending, and the one that its `then` has returned.",
                     with: (any PromiseAnswer).self,
                     then: { answer in
                         let promise = Pending<Int>(answer).promise
@@ -96,6 +96,10 @@ extension PromiseChecks {
                     let all = PromisePrograms.everything
                     let run = PromiseRun(all, answer, .numbers, rules) { _ in }
                     run.runInSequence()
+                    let other = PromisePrograms.abandoned
+                    let abandoned = PromiseRun(other, answer, .numbers, rules) { _ in }
+                    abandoned.runInSequence()
+                    abandoned.letGo()
                     return run
                 })
         }
@@ -186,6 +190,9 @@ extension PromisePrograms {
         let settling = [read, resolve, reject, other(reject), read, other(read)]
         return program([uses + settling + uses], roots: 2)
     }()
+
+    /// Nothing is left that could settle the promise.
+    static let abandoned = program([[then, error]])
 
     /// For one thread.
     static func inSequence(settlingOnce: Bool = false) -> [PromiseProgram] {

@@ -38,7 +38,7 @@ static const rl_known_counts *known(void) {
 static bool is_listening(void) {
     // Also in a replay, so that the same remnants are left on the stack.
     return rl_active && me->fate == STAYS && rl_exploration.scenario->reduce &&
-           my_thread()->last_step >= 0;
+           lab.run.step_count > 0;
 }
 
 /// A lost thread may come back during another exploration.
@@ -87,7 +87,8 @@ static void wake_because_of_change(uintptr_t type, bool removes, int64_t left) {
 }
 
 static void write_down(size_t of, int32_t change, int64_t left, bool looks) {
-    const uint32_t step = (uint32_t)my_thread()->last_step;
+    // That of another thread, if it has started this one, or has resumed this task.
+    const uint32_t step = lab.run.step_count - 1;
     if (looks || counts.objects[of].asks_for_uniqueness)
         wake_because_of(counts.objects[of].type, looks ? RL_LOOK : RL_COUNT);
     else
