@@ -147,17 +147,26 @@ static bool can_be_looked_for(const void *object) {
     return o && o->has_weak_references;
 }
 
-/// Whether the program releases a reference, or the Swift runtime for it, as of an array's element.
+/// Whether the program releases a reference, or a library for it: an element of an array, or the
+/// result of a task, which has no frame of the program below it.
 static bool is_of_program(rl_place *place) {
-    if (rl_is_call_of_program(place)) return true;
-    return rl_is_in_runtime(place->pc) && rl_is_below_program(place);
+    return rl_is_call_of_program(place) || rl_is_in_task_runtime(place->pc) ||
+           rl_is_below_program(place);
+}
+
+/// Whether this is the first release after a step that only accesses memory. Unless there is a data
+/// race, no thread can tell whether it looks for the object before or after such a step.
+static bool is_right_after_access(const thread *t) {
+    return (t->kind == RL_READ || t->kind == RL_MODIFY) && t->released_count == 0 &&
+           t->last_step + 1 == (int32_t)lab.run.step_count && t->released_at != lab.run.step_count;
 }
 
 /// The last release of such an object is a step of its own: another thread may look for the object
 /// before it, and may also retain it. In code that the compiler has added there is no place for it:
 /// then it has that of the last step.
 static void come_to_last_release(const void *object, uint32_t n, rl_place place) {
-    if (me->fate != STAYS || my_thread()->is_ending || !can_be_looked_for(object)) return;
+    if (my_thread()->is_ending || !can_be_looked_for(object)) return;
+    if (is_right_after_access(my_thread())) return;
     if (rl_references_to(object) > n || !is_of_program(&place)) return;
     place = rl_place_in_source(place);
     if (rl_is_compilers_own(place.pc)) place.pc = my_thread()->pc;
@@ -167,7 +176,10 @@ static void come_to_last_release(const void *object, uint32_t n, rl_place place)
 
 /// Returns whether it can be released.
 static bool will_release(const void *object, uint32_t n, rl_place place) {
-    come_to_last_release(object, n, place);
+    if (me->fate == STAYS) {
+        come_to_last_release(object, n, place);
+        my_thread()->released_at = lab.run.step_count;
+    }
     const int64_t references = rl_references_to(object);
     if (has_ended(object, references, n)) {
         rl_frees_again(object, place);

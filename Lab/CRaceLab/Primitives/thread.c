@@ -158,6 +158,7 @@ static int start_thread(pthread_t *pthread, const pthread_attr_t *attributes,
     rl_hand_over(w);
     rl_park(&me->turn, NULL);
     rl_continue_giving_up();
+    rl_record_phase(RL_IN_THREAD, me->thread);
     return 0;
 }
 

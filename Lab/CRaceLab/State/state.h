@@ -246,6 +246,7 @@ struct thread {
     bool has_read_clock;               // so its state depends on the time
     bool repeats;                      // it comes back to its next step in the same state
     rl_release_in_progress *releases;  // the innermost one
+    uint32_t released_at;              // how many steps there were when it last released an object
     uint32_t moment;        // the number of a moment at which it released objects; 0: none …
     uint32_t moment_after;  // … and how many accesses it had made by then
     open_access *open;      // one within another
