@@ -14,17 +14,17 @@
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
 static void cancels_or_asks(const rl_operation *operation, rl_place place) {
-    if (rl_active && rl_is_by_program(place))
+    if (rl_active && rl_is_by_program(NO_FAMILY, place))
         rl_cancels_or_asks(operation, rl_place_in_source(place));
 }
 
 static void cancels_or_asks_task(const rl_operation *operation, const void *task, rl_place place) {
-    if (rl_active && rl_is_by_program(place))
+    if (rl_active && rl_is_by_program(NO_FAMILY, place))
         rl_cancels_or_asks_task(operation, task, rl_place_in_source(place));
 }
 
 static void may_cancel_children(rl_place place) {
-    if (rl_active && rl_is_by_program(place) && rl_has_children())
+    if (rl_active && rl_is_by_program(NO_FAMILY, place) && rl_has_children())
         rl_cancels_or_asks(&rl_cancel_task, rl_place_in_source(place));
 }
 
@@ -166,7 +166,7 @@ static const async_pointer *pointer_to_run_operation(void) {
 /// Returns the operation to pass to the library.
 static __attribute__((noinline)) operation before_registration(const context *c, operation o) {
     const rl_place place = {(uintptr_t)c->resume + 1, 0};
-    if (!rl_is_by_program(place)) return o;
+    if (!rl_is_by_program(NO_FAMILY, place)) return o;
     rl_cancels_or_asks(&rl_ask_task, place);
     my_thread()->is_registering = true;
     o.pc = place.pc;
@@ -189,7 +189,8 @@ NAMED(WITH_HANDLER, ASYNC_FUNCTION void rl_with_handler(ASYNC_CONTEXT context *c
 
 static __attribute__((noinline)) void before_finish(uintptr_t resume) {
     const rl_place place = {resume + 1, 0};
-    if (rl_is_by_program(place) && rl_has_children()) rl_cancels_or_asks(&rl_cancel_task, place);
+    if (rl_is_by_program(NO_FAMILY, place) && rl_has_children())
+        rl_cancels_or_asks(&rl_cancel_task, place);
 }
 
 ASYNC_FUNCTION void swift_asyncLet_finish(ASYNC_CONTEXT void *caller, void *let, void *result,

@@ -31,4 +31,19 @@ bool rl_is_disabled(rl_family family, rl_place place) {
     return faults[family] == RL_FAMILY_DOES_NOTHING;
 }
 
+library rl_runtime;
+bool rl_may_control_tasks;
+
+bool rl_is_of_runtime(uintptr_t pc) {
+    return pc - rl_runtime.start < rl_runtime.end - rl_runtime.start;
+}
+
+bool rl_controls_tasks(void) {
+    return rl_active && rl_may_control_tasks && me && me->thread >= 0 && me->fate == STAYS;
+}
+
+bool rl_is_by_program(rl_family family, rl_place place) {
+    return rl_controls_tasks() && rl_is_under_test(place.pc) && rl_sees(family, place);
+}
+
 #endif

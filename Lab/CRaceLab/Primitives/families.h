@@ -17,6 +17,9 @@ static inline bool rl_sees(rl_family family, rl_place place) {
     return !(rl_unobserved_families >> family & 1) || !rl_is_disabled(family, place);
 }
 
+/// The family of an entry point that the lab handles in any case.
+enum { NO_FAMILY = RL_FAMILY_COUNT };
+
 /// At the beginning of an entry point: whether the lab handles this call. If so, `place` is where
 /// the program made it. A file defines FAMILY before it includes this one.
 #define IS_LISTENED_TO(place)   \
@@ -27,3 +30,13 @@ static inline bool rl_sees(rl_family family, rl_place place) {
 #define IS_LISTENED_TO_ON(variable, place) \
     IS_LISTENED_TO(place);                 \
     if (is_listened_to) rl_is_used_as_lock(variable, place)
+
+/// The library of tasks, and whether its tasks can be controlled, once the lab has found that out.
+extern library rl_runtime;
+extern bool rl_may_control_tasks;
+/// Whether the code at an address belongs to that library.
+bool rl_is_of_runtime(uintptr_t pc);
+/// Whether the lab controls the tasks on this thread.
+bool rl_controls_tasks(void);
+/// Whether the code under test itself makes the call, on a thread that the lab controls.
+bool rl_is_by_program(rl_family family, rl_place place);

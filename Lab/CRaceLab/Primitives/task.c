@@ -91,16 +91,6 @@ void rl_becomes_task(void) {
     my_thread()->leave = leave_thread;
 }
 
-static bool may_control;
-
-void rl_may_control_tasks(bool may) { may_control = may; }
-
-bool rl_controls_tasks(void) {
-    return rl_active && may_control && me && me->thread >= 0 && me->fate == STAYS;
-}
-
-bool rl_is_by_program(rl_place place) { return rl_controls_tasks() && rl_is_under_test(place.pc); }
-
 bool rl_begins_job(void) { return me && me->is_deaf && me->thread == NO_THREAD; }
 
 void rl_send_job(void *job, void (*work)(void *), rl_place place) {

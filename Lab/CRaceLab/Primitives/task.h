@@ -2,13 +2,8 @@
 
 #pragma once
 
-#include "Scheduler/operation.h"
+#include "Primitives/families.h"
 
-/// Whether the lab controls the tasks on this thread; never before it knows the runtime.
-bool rl_controls_tasks(void);
-void rl_may_control_tasks(bool may);
-/// Whether the code under test calls the runtime at this place, on a thread that the lab controls.
-bool rl_is_by_program(rl_place place);
 /// The task with this address that has not ended, or NO_THREAD.
 int rl_task_at(const void *task);
 /// What happened before now on the calling thread happens before what acquires this.

@@ -22,12 +22,6 @@
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
-// MARK: - The library
-
-static library runtime;
-
-static bool is_in_runtime(uintptr_t pc) { return pc - runtime.start < runtime.end - runtime.start; }
-
 // MARK: - Events of the runtime
 
 typedef enum { ACQUIRES, RELEASES, SENDS, LOCKS } told_kind;
@@ -78,7 +72,8 @@ static void acquire(const void *thing) {
 
 static void release(const void *thing) {
     const rl_place place = RL_CALLER;
-    if (is_finding_out) trial.registers |= is_in_runtime(rl_learn_registration(place, trial.stack));
+    if (is_finding_out)
+        trial.registers |= rl_is_of_runtime(rl_learn_registration(place, trial.stack));
     if (is_finding_out) return hear((told){RELEASES, thing, place.pc, NULL});
     // By then the task may run elsewhere, so this orders nothing.
     if (place.pc == leaves) return;
@@ -112,7 +107,7 @@ static void run_on_main(void *context) {
 }
 
 bool rl_job_passes(dispatch_object queue, void *job, function work, rl_place place) {
-    if (!is_in_runtime((uintptr_t)work)) return false;
+    if (!rl_is_of_runtime((uintptr_t)work)) return false;
     if (is_finding_out) {
         hear((told){SENDS, job, place.pc, work});
         return true;
@@ -136,7 +131,7 @@ bool rl_job_passes(dispatch_object queue, void *job, function work, rl_place pla
 enum { MOST_SLEEPS = 100 };
 
 bool rl_delayed_job_passes(uint64_t when, void *job, function work) {
-    if (!is_in_runtime((uintptr_t)work) || !rl_controls_tasks()) return false;
+    if (!rl_is_of_runtime((uintptr_t)work) || !rl_controls_tasks()) return false;
     if (kind_of(job) != 0) return false;
     const void *code = ((void *const *)job)[7];
     thread *t = my_thread();
@@ -145,7 +140,7 @@ bool rl_delayed_job_passes(uint64_t when, void *job, function work) {
         if (!place.pc) place.pc = t->pc;
         rl_meet_outside("sleeps again and again, and reads the clock meanwhile", place);
     }
-    rl_send_job_later(job, work, rl_model_time(when), is_in_runtime((uintptr_t)code));
+    rl_send_job_later(job, work, rl_model_time(when), rl_is_of_runtime((uintptr_t)code));
     return true;
 }
 
@@ -153,7 +148,7 @@ bool rl_delayed_job_passes(uint64_t when, void *job, function work) {
 
 int clock_gettime(clockid_t clock, struct timespec *time) {
     const rl_place place = RL_CALLER;
-    const bool is_of_task = is_in_runtime(place.pc) && rl_controls_tasks();
+    const bool is_of_task = rl_is_of_runtime(place.pc) && rl_controls_tasks();
     if (is_of_task) rl_comes_to_clock(rl_place_that_awaits(place));
     const int result = REAL(clock_gettime)(clock, time);
     if (result == 0) rl_shows_still_time(clock, time, place.pc);
@@ -188,8 +183,8 @@ typedef struct {
 SWIFT_FUNCTION created swift_task_create(size_t flags, option *options, const void *type,
                                          void *entry, void *closure) {
     const rl_place place = RL_CALLER;
-    const bool is_listened_to = rl_is_by_program(place) && rl_sees(RL_TASKS, place);
-    if (!is_listened_to) return REAL(swift_task_create)(flags, options, type, entry, closure);
+    if (!rl_is_by_program(RL_TASKS, place))
+        return REAL(swift_task_create)(flags, options, type, entry, closure);
     const uintptr_t actor = actor_of(options);
     // The task could overtake one that is about to begin there, which the lab does not explore.
     const bool has_priority = flags & 0xFF;
@@ -206,10 +201,10 @@ SWIFT_FUNCTION created swift_task_create(size_t flags, option *options, const vo
 SWIFT_FUNCTION void swift_asyncLet_begin(void *let, option *options, const void *type, void *entry,
                                          void *closure, void *result) {
     const rl_place place = RL_CALLER;
-    const bool is_listened_to = rl_is_by_program(place) && rl_sees(RL_TASKS, place);
-    if (is_listened_to) rl_creates_task(actor_of(options), true, rl_place_in_source(place));
+    const bool is_by_program = rl_is_by_program(RL_TASKS, place);
+    if (is_by_program) rl_creates_task(actor_of(options), true, rl_place_in_source(place));
     REAL(swift_asyncLet_begin)(let, options, type, entry, closure, result);
-    if (is_listened_to) rl_created_task();
+    if (is_by_program) rl_created_task();
 }
 
 SWIFT_FUNCTION void swift_task_immediate(void *task, uintptr_t identity, uintptr_t implementation);
@@ -227,7 +222,7 @@ static void run_now(void *context) {
 SWIFT_FUNCTION void swift_task_immediate(void *task, uintptr_t identity, uintptr_t implementation) {
     const rl_place place = RL_CALLER;
     immediate i = {task, {identity, implementation}};
-    if (!rl_is_by_program(place) || !rl_sees(RL_TASKS, place)) return run_now(&i);
+    if (!rl_is_by_program(RL_TASKS, place)) return run_now(&i);
     rl_meet_task(task);
     rl_run_job_here(&i, run_now);
 }
@@ -267,13 +262,13 @@ SWIFT_FUNCTION void swift_task_dealloc_through(void *frame) {
 // MARK: - Locks of the runtime
 
 bool rl_is_lock_of_runtime(rl_place place) {
-    return is_in_runtime(place.pc) && rl_controls_tasks();
+    return rl_is_of_runtime(place.pc) && rl_controls_tasks();
 }
 
 bool rl_is_lock_of_stream(rl_place place) { return place.pc == locks_stream; }
 
 bool rl_finds_out_about_lock(void *mutex, rl_place place) {
-    if (is_finding_out && is_in_runtime(place.pc)) hear((told){LOCKS, mutex, place.pc, NULL});
+    if (is_finding_out && rl_is_of_runtime(place.pc)) hear((told){LOCKS, mutex, place.pc, NULL});
     return is_finding_out;
 }
 
@@ -400,7 +395,7 @@ static void *find_out(void *unused) {
     void (**releases)(const void *) = dlsym(RTLD_DEFAULT, "_swift_tsan_release");
     if (!acquires || !releases) return trial.obstacle = "the runtime tells nothing", NULL;
     trial.stack = (uintptr_t)__builtin_frame_address(0);
-    runtime = rl_library_with((uintptr_t)dlsym(RTLD_NEXT, "swift_task_switch"));
+    rl_runtime = rl_library_with((uintptr_t)dlsym(RTLD_NEXT, "swift_task_switch"));
     is_finding_out = true;
     *acquires = acquire;
     *releases = release;
@@ -408,7 +403,7 @@ static void *find_out(void *unused) {
     if (!trial.obstacle) trial.obstacle = hear_hop(trial.hop);
     if (!trial.obstacle) trial.obstacle = hear_stream(trial.use_stream);
     is_finding_out = false;
-    rl_may_control_tasks(!trial.obstacle);
+    rl_may_control_tasks = !trial.obstacle;
     if (trial.obstacle) *acquires = *releases = NULL;
     return NULL;
 }
