@@ -46,4 +46,11 @@ bool rl_is_by_program(rl_family family, rl_place place) {
     return rl_controls_tasks() && rl_is_under_test(place.pc) && rl_sees(family, place);
 }
 
+circumstance rl_circumstance(rl_family family, rl_place *place) {
+    if (!rl_active && !me) return FOREIGN;
+    if (!rl_active) return me->thread == NO_THREAD ? BETWEEN_RUNS : UNSEEN;
+    if (rl_sees(family, *place) && rl_is_call_of_program(place)) return BY_PROGRAM;
+    return rl_is_of_runtime(place->pc) && rl_controls_tasks() ? BY_RUNTIME : UNSEEN;
+}
+
 #endif

@@ -1,5 +1,5 @@
-// Families of entry points, and whether the lab observes them with the installed toolchain. The
-// Swift half learns that from tiny programs whose outcomes are known.
+// Families of entry points, whether the lab observes them with the installed toolchain, and for whom
+// one is called. The Swift half learns what is observed from tiny programs whose outcomes are known.
 
 #pragma once
 
@@ -17,8 +17,22 @@ static inline bool rl_sees(rl_family family, rl_place place) {
     return !(rl_unobserved_families >> family & 1) || !rl_is_disabled(family, place);
 }
 
+/// For whom an entry point is called.
+typedef enum {
+    FOREIGN,       // a thread that is not a lab thread
+    UNSEEN,        // on a lab thread, code that the lab ignores, or a library for itself
+    BETWEEN_RUNS,  // the code that sets up a scenario or judges a run
+    BY_PROGRAM,    // the code under test, during a run
+    BY_RUNTIME,    // the runtime of a task, during a run
+} circumstance;
+
 /// The family of an entry point that the lab handles in any case.
 enum { NO_FAMILY = RL_FAMILY_COUNT };
+
+/// If the call is BY_PROGRAM, moves `*place` up the stack to the code under test.
+circumstance rl_circumstance(rl_family family, rl_place *place);
+/// Whether the lab acts in place of the function that is called.
+static inline bool is_handled(circumstance c) { return c == BY_PROGRAM || c == BETWEEN_RUNS; }
 
 /// At the beginning of an entry point: whether the lab handles this call. If so, `place` is where
 /// the program made it. A file defines FAMILY before it includes this one.

@@ -6,11 +6,11 @@
 #include "Model/group_order.h"
 #include "Model/happens_before.h"
 #include "Primitives/dispatch.h"
+#include "Primitives/families.h"
 #include "Primitives/points.h"
 #include "Scheduler/outside.h"
 #include "Search/waking.h"
 #include "State/shadow.h"
-#include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
@@ -39,21 +39,6 @@ static void count_one_fewer(thread *t) {
 static const rl_operation enter_once = {.kind = RL_ENTER, .carry_out = count_one_more};
 static const rl_operation leave_once = {.kind = RL_LEAVE, .carry_out = count_one_fewer};
 static const rl_operation register_work = {.kind = RL_NOTIFY};
-
-// MARK: - The caller
-
-typedef enum {
-    FOREIGN,       // not a lab thread
-    IN_RUN,        // the code under test, during a run
-    BETWEEN_RUNS,  // the code that sets up a scenario or judges a run
-    UNSEEN,        // code that the lab ignores, on a lab thread
-} circumstance;
-
-static circumstance circumstance_of(rl_place *place) {
-    if (!rl_is_of_lab()) return FOREIGN;
-    if (rl_is_between_runs_here()) return BETWEEN_RUNS;
-    return rl_active && rl_is_call_of_program(place) ? IN_RUN : UNSEEN;
-}
 
 /// Starts counting a group on its first use in this run. `of_item`: it belongs to a work item.
 static void meet(dispatch_object group, bool of_item, rl_place place) {
@@ -125,9 +110,9 @@ static void leave_group(dispatch_object group, rl_place place) {
 
 void dispatch_group_enter(dispatch_object group) {
     rl_place place = RL_CALLER;
-    const circumstance now = circumstance_of(&place);
+    const circumstance now = rl_circumstance(NO_FAMILY, &place);
     if (now == FOREIGN) return REAL(dispatch_group_enter)(group);
-    if (now == UNSEEN) return rl_meet_outside("enters a group while a global is made", place);
+    if (!is_handled(now)) return rl_meet_outside("enters a group while a global is made", place);
     enter(group, place);
 }
 
@@ -159,9 +144,9 @@ void dispatch_group_leave(dispatch_object group) {
         leave_group_of_item(group, place);
         return REAL(dispatch_group_leave)(group);
     }
-    const circumstance now = circumstance_of(&place);
+    const circumstance now = rl_circumstance(NO_FAMILY, &place);
     if (now == FOREIGN) return REAL(dispatch_group_leave)(group);
-    if (now == UNSEEN) return rl_meet_outside("leaves a group while a global is made", place);
+    if (!is_handled(now)) return rl_meet_outside("leaves a group while a global is made", place);
     meet(group, false, place);
     leave_group(group, place);
 }
@@ -174,9 +159,8 @@ intptr_t dispatch_block_wait(void *block, uint64_t timeout) {
     if (group) meet(group, true, place);
     // The real function waits for the item's group through `dispatch_group_wait`. Afterwards, the
     // item must not run again.
-    const bool is_in_run = rl_active && !rl_is_between_runs_here();
     const intptr_t result = REAL(dispatch_block_wait)(block, timeout);
-    if (group && is_in_run) rl_did(me->thread, RL_ATOMIC_WRITE, (uintptr_t)block, true);
+    if (group && rl_active) rl_did(me->thread, RL_ATOMIC_WRITE, (uintptr_t)block, true);
     return result;
 }
 
@@ -203,11 +187,13 @@ static intptr_t wait_in_run(dispatch_object group, uint64_t timeout, rl_place pl
 
 intptr_t dispatch_group_wait(dispatch_object group, uint64_t timeout) {
     rl_place place = RL_CALLER;
-    const circumstance now = circumstance_of(&place);
-    if (now == UNSEEN && rl_is_counted(group)) return rl_unfinished(group) == 0 ? 0 : 1;
-    if (now == FOREIGN || now == UNSEEN) return REAL(dispatch_group_wait)(group, timeout);
+    const circumstance now = rl_circumstance(NO_FAMILY, &place);
+    if (!is_handled(now) && now != FOREIGN && rl_is_counted(group))
+        return rl_unfinished(group) == 0 ? 0 : 1;
+    if (!is_handled(now)) return REAL(dispatch_group_wait)(group, timeout);
     meet(group, false, place);
-    return now == IN_RUN ? wait_in_run(group, timeout, place) : wait_between_runs(group, timeout);
+    return now == BY_PROGRAM ? wait_in_run(group, timeout, place)
+                             : wait_between_runs(group, timeout);
 }
 
 // MARK: - Registering notifications
