@@ -205,8 +205,7 @@ static int sleep_on(pthread_cond_t *condition, pthread_mutex_t *mutex, const str
 
 /// Between two runs, runs work that was sent to a queue and not yet done: it may signal the
 /// condition. Returns whether there was any.
-static bool has_done_work_instead(pthread_mutex_t *mutex) {
-    if (!rl_is_between_runs_here()) return false;
+static bool has_done_work(pthread_mutex_t *mutex) {
     REAL(pthread_mutex_unlock)(mutex);
     const bool has_done = rl_do_waiting_work();
     REAL(pthread_mutex_lock)(mutex);
@@ -215,25 +214,26 @@ static bool has_done_work_instead(pthread_mutex_t *mutex) {
 
 int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
     if (rl_is_observing) rl_observer_gives_up();
-    IS_LISTENED_TO_ON(condition, place);
-    if (is_listened_to) return sleep_on(condition, mutex, NULL, place);
-    return has_done_work_instead(mutex) ? 0 : REAL(pthread_cond_wait)(condition, mutex);
+    CALLED_ON(condition, place, now);
+    if (now == BY_PROGRAM) return sleep_on(condition, mutex, NULL, place);
+    if (now == BETWEEN_RUNS && has_done_work(mutex)) return 0;
+    return REAL(pthread_cond_wait)(condition, mutex);
 }
 
 int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
                            const struct timespec *until) {
     if (rl_is_observing) rl_observer_gives_up();
-    IS_LISTENED_TO_ON(condition, place);
-    if (is_listened_to) return sleep_on(condition, mutex, until, place);
-    if (has_done_work_instead(mutex)) return 0;
+    CALLED_ON(condition, place, now);
+    if (now == BY_PROGRAM) return sleep_on(condition, mutex, until, place);
+    if (now == BETWEEN_RUNS && has_done_work(mutex)) return 0;
     const struct timespec really = rl_real_moment(clock_of(condition), until);
     return REAL(pthread_cond_timedwait)(condition, mutex, &really);
 }
 
 #define WAKES(name, everybody)                       \
     int name(pthread_cond_t *condition) {            \
-        IS_LISTENED_TO_ON(condition, place);         \
-        if (is_listened_to) {                        \
+        CALLED_ON(condition, place, now);            \
+        if (now == BY_PROGRAM) {                     \
             rl_point(&signal_one, condition, place); \
             wake_sleepers(condition, everybody);     \
         }                                            \

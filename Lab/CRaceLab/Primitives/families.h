@@ -34,16 +34,15 @@ circumstance rl_circumstance(rl_family family, rl_place *place);
 /// Whether the lab acts in place of the function that is called.
 static inline bool is_handled(circumstance c) { return c == BY_PROGRAM || c == BETWEEN_RUNS; }
 
-/// At the beginning of an entry point: whether the lab handles this call. If so, `place` is where
-/// the program made it. A file defines FAMILY before it includes this one.
-#define IS_LISTENED_TO(place)   \
+/// Begins an entry point: declares where and for whom it is called. FAMILY is that of the file.
+#define CALLED_AT(place, now)   \
     rl_place place = RL_CALLER; \
-    bool is_listened_to = rl_sees(FAMILY, place) && rl_is_call_of_program(&place)
+    const circumstance now = rl_circumstance(FAMILY, &place)
 
 /// The same in a function that is called on a lock or a condition.
-#define IS_LISTENED_TO_ON(variable, place) \
-    IS_LISTENED_TO(place);                 \
-    if (is_listened_to) rl_is_used_as_lock(variable, place)
+#define CALLED_ON(variable, place, now) \
+    CALLED_AT(place, now);              \
+    if (now == BY_PROGRAM) rl_is_used_as_lock(variable, place)
 
 /// The library of tasks, and whether its tasks can be controlled, once the lab has found that out.
 extern library rl_runtime;

@@ -32,21 +32,21 @@ static const rl_operation set_guarded = {.kind = RL_ATOMIC_WRITE, .carry_out = c
 
 void dispatch_queue_set_specific(dispatch_object queue, const void *key, void *value,
                                  function free) {
-    IS_LISTENED_TO(place);
-    if (is_listened_to) rl_point(&set_guarded, key, place);
+    CALLED_AT(place, now);
+    if (now == BY_PROGRAM) rl_point(&set_guarded, key, place);
     REAL(dispatch_queue_set_specific)(queue, key, value, free);
 }
 
 void *dispatch_queue_get_specific(dispatch_object queue, const void *key) {
-    IS_LISTENED_TO(place);
-    if (is_listened_to) rl_point(&read_guarded, key, place);
+    CALLED_AT(place, now);
+    if (now == BY_PROGRAM) rl_point(&read_guarded, key, place);
     return REAL(dispatch_queue_get_specific)(queue, key);
 }
 
 /// Work for another queue may run on the main thread. The real function looks at that queue first.
 void *dispatch_get_specific(const void *key) {
-    IS_LISTENED_TO(place);
-    if (is_listened_to) rl_point(&read_guarded, key, place);
+    CALLED_AT(place, now);
+    if (now == BY_PROGRAM) rl_point(&read_guarded, key, place);
     void *found = REAL(dispatch_get_specific)(key);
     if (found || !rl_stands_for_main_thread()) return found;
     return REAL(dispatch_queue_get_specific)(dlsym(RTLD_DEFAULT, "_dispatch_main_q"), key);
@@ -70,8 +70,8 @@ typedef struct {
     NAMED(CENTER symbol,                                                                           \
           SWIFT_FUNCTION pair rl_center_##name(intptr_t a, intptr_t b, intptr_t c, intptr_t d,     \
                                                intptr_t e, intptr_t f, SWIFT_SELF void *center)) { \
-        IS_LISTENED_TO(place);                                                                     \
-        if (is_listened_to) rl_point(&operation, center, place);                                   \
+        CALLED_AT(place, now);                                                                     \
+        if (now == BY_PROGRAM) rl_point(&operation, center, place);                                \
         return REAL_AT(rl_center_##name, CENTER symbol)(a, b, c, d, e, f, center);                 \
     }
 

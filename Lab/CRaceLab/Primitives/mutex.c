@@ -180,8 +180,8 @@ int rl_really_lock(pthread_mutex_t *mutex) {
 
 /// Between two runs: whether a thread of the run, or a second attempt of the calling one, keeps the
 /// lock. The system may regard the calling thread as the one that took it.
-static bool is_kept_mutex(pthread_mutex_t *mutex) {
-    if (!rl_is_between_runs_here() || mutex->__data.__lock == 0) return false;
+static bool is_kept_mutex(pthread_mutex_t *mutex, circumstance now) {
+    if (now != BETWEEN_RUNS || mutex->__data.__lock == 0) return false;
     const bool is_own = mutex->__data.__owner == (int)me->number && !is_of_thread(mutex);
     return is_own || rl_is_held(mutex);
 }
@@ -236,30 +236,30 @@ static bool asks_again(pthread_mutex_t *mutex, int *answer, rl_place place) {
 /// lock dozens of times for one call, which would be too many steps to explore.
 static bool is_of_object(const pthread_mutex_t *mutex, rl_place *place) {
     static const char library[] = "libFoundation", operation[] = "$s10Foundation9Operation";
-    if (!rl_active || rl_extent_with((uintptr_t)mutex).size == 0) return false;
+    if (rl_extent_with((uintptr_t)mutex).size == 0) return false;
     if (strncmp(rl_name_of_library(place->pc), library, sizeof library - 1) != 0) return false;
     const char *name = rl_name_of_function(place->pc);
     if (name && strncmp(name, operation, sizeof operation - 1) == 0) return false;
     return rl_is_below_program(place);
 }
 
-#define MUTEX_IS_LISTENED_TO(mutex, place)                                                        \
-    rl_place place = RL_CALLER;                                                                   \
-    const bool is_listened_to =                                                                   \
-        rl_sees(FAMILY, place) && (rl_is_call_of_program(&place) || is_of_object(mutex, &place)); \
-    if (is_listened_to) rl_is_used_as_lock(mutex, place)
+static circumstance circumstance_on(const pthread_mutex_t *mutex, rl_place *place) {
+    circumstance now = rl_circumstance(FAMILY, place);
+    if (now == UNSEEN && rl_sees(FAMILY, *place) && is_of_object(mutex, place)) now = BY_PROGRAM;
+    if (now == BY_PROGRAM) rl_is_used_as_lock(mutex, *place);
+    return now;
+}
 
 int pthread_mutex_lock(pthread_mutex_t *mutex) {
     if (rl_is_observing) rl_observer_locks(mutex, release_mutex);
-    MUTEX_IS_LISTENED_TO(mutex, place);
-    if (!is_listened_to) {
-        if (rl_finds_out_about_lock(mutex, place)) return REAL(pthread_mutex_lock)(mutex);
-        if (rl_active && rl_is_lock_of_runtime(place))
-            rl_runtime_locks(&rl_take_lock, mutex,
-                             rl_is_lock_of_stream(place) && rl_sees(RL_STREAMS, place), place);
-        if (is_kept_mutex(mutex)) rl_judge_waits_forever(&rl_take_lock, mutex, place);
-        return REAL(pthread_mutex_lock)(mutex);
-    }
+    rl_place place = RL_CALLER;
+    const circumstance now = circumstance_on(mutex, &place);
+    if (rl_finds_out_about_lock(mutex, place)) return REAL(pthread_mutex_lock)(mutex);
+    if (now == BY_RUNTIME)
+        rl_runtime_locks(&rl_take_lock, mutex,
+                         rl_is_lock_of_stream(place) && rl_sees(RL_STREAMS, place), place);
+    if (is_kept_mutex(mutex, now)) rl_judge_waits_forever(&rl_take_lock, mutex, place);
+    if (now != BY_PROGRAM) return REAL(pthread_mutex_lock)(mutex);
     int answer;
     if (asks_again(mutex, &answer, place)) return answer;
     rl_point(&rl_take_lock, mutex, place);
@@ -267,8 +267,10 @@ int pthread_mutex_lock(pthread_mutex_t *mutex) {
 }
 
 int pthread_mutex_trylock(pthread_mutex_t *mutex) {
-    MUTEX_IS_LISTENED_TO(mutex, place);
-    if (!is_listened_to) return is_kept_mutex(mutex) ? EBUSY : REAL(pthread_mutex_trylock)(mutex);
+    rl_place place = RL_CALLER;
+    const circumstance now = circumstance_on(mutex, &place);
+    if (now != BY_PROGRAM)
+        return is_kept_mutex(mutex, now) ? EBUSY : REAL(pthread_mutex_trylock)(mutex);
     int answer;
     if (asks_again(mutex, &answer, place)) return answer == EDEADLK ? EBUSY : answer;
     uint32_t step = rl_point(&rl_try_lock, mutex, place);
@@ -286,9 +288,10 @@ static const rl_operation wait_for_lock = {
 };
 
 int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until) {
-    MUTEX_IS_LISTENED_TO(mutex, place);
-    if (!is_listened_to)
-        return is_kept_mutex(mutex) ? ETIMEDOUT : REAL(pthread_mutex_timedlock)(mutex, until);
+    rl_place place = RL_CALLER;
+    const circumstance now = circumstance_on(mutex, &place);
+    if (now != BY_PROGRAM)
+        return is_kept_mutex(mutex, now) ? ETIMEDOUT : REAL(pthread_mutex_timedlock)(mutex, until);
     int answer;
     if (asks_again(mutex, &answer, place)) return answer;
     const rl_operation *wait = rl_gives(RL_LIBERTY_TIME_OUTS) ? &wait_for_lock : &rl_take_lock;
@@ -307,17 +310,18 @@ bool rl_is_free(pthread_mutex_t *mutex) {
 
 int pthread_mutex_unlock(pthread_mutex_t *mutex) {
     if (rl_is_observing) rl_observer_unlocks(mutex);
-    MUTEX_IS_LISTENED_TO(mutex, place);
-    if (is_listened_to && is_destroyed(mutex, place)) return EINVAL;
-    if (is_listened_to && rl_is_free(mutex)) {
+    rl_place place = RL_CALLER;
+    const circumstance now = circumstance_on(mutex, &place);
+    if (now == BY_PROGRAM && is_destroyed(mutex, place)) return EINVAL;
+    if (now == BY_PROGRAM && rl_is_free(mutex)) {
         rl_is_misused(RL_RELEASED_FREE_LOCK, place);
         return EPERM;
     }
-    if (is_listened_to && rl_is_held_elsewhere(mutex))
+    if (now == BY_PROGRAM && rl_is_held_elsewhere(mutex))
         rl_is_misused(RL_RELEASED_FOREIGN_LOCK, place);
     int result = REAL(pthread_mutex_unlock)(mutex);
-    if (is_listened_to && result == 0) rl_unlocked(mutex);
-    if (rl_active && !is_listened_to && rl_is_lock_of_runtime(place)) rl_runtime_unlocks(mutex);
+    if (now == BY_PROGRAM && result == 0) rl_unlocked(mutex);
+    if (now == BY_RUNTIME) rl_runtime_unlocks(mutex);
     return result;
 }
 

@@ -77,9 +77,7 @@ sem_t *sem_open(const char *name, int flags, ...) {
 
 int sem_wait(sem_t *semaphore) {
     const rl_place place = RL_CALLER;
-    if (is_by_program(semaphore, place)) {
-        return result(rl_point(&rl_acquire, semaphore, place), 0);
-    }
+    if (is_by_program(semaphore, place)) return result(rl_point(&rl_acquire, semaphore, place), 0);
     // Runs work that was sent to queues and not yet done: it may signal the semaphore.
     while (rl_is_between_runs_here() && rl_is_of_program(place.pc)) {
         if (REAL(sem_trywait)(semaphore) == 0) return 0;

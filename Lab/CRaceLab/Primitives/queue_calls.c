@@ -25,20 +25,15 @@ static void wait_for_main_queue(dispatch_object queue, call c, rl_place place) {
     rl_point(&rl_await_work, i, place);
 }
 
-/// Between two runs, runs the work that was sent to queues earlier, which no other thread does, and
-/// then `c`. Returns false during a run.
-static bool is_done_between_runs(dispatch_object queue, call c, bool barrier) {
-    if (!rl_is_between_runs_here()) return false;
-    while (rl_do_waiting_work()) {}
-    rl_call_on_queue(queue, c, barrier);
-    return true;
-}
-
 /// Returns false if the real function must run the work.
-static bool has_run_on_queue(dispatch_object queue, call c, bool barrier, bool is_listened_to,
+static bool has_run_on_queue(dispatch_object queue, call c, bool barrier, circumstance now,
                              rl_place place) {
-    if (!is_listened_to) return is_done_between_runs(queue, c, barrier);
-    if (rl_kind_of_queue(queue) == MAIN && !rl_stands_for_main_thread())
+    if (!is_handled(now)) return false;
+    // No other thread runs the work that was sent to queues between two runs.
+    while (now == BETWEEN_RUNS && rl_do_waiting_work()) {}
+    if (now == BETWEEN_RUNS)
+        rl_call_on_queue(queue, c, barrier);
+    else if (rl_kind_of_queue(queue) == MAIN && !rl_stands_for_main_thread())
         wait_for_main_queue(queue, c, place);
     else
         rl_run_on_queue(queue, c, barrier, NULL, place);
@@ -46,24 +41,24 @@ static bool has_run_on_queue(dispatch_object queue, call c, bool barrier, bool i
 }
 
 static bool has_run_block_on_queue(dispatch_object queue, void *block, bool barrier,
-                                   bool is_listened_to, rl_place place, rl_place caller) {
-    if (!rl_is_of_lab()) return false;
+                                   circumstance now, rl_place place, rl_place caller) {
+    if (now == FOREIGN) return false;
     const rl_work_in_hand before = rl_in_hand;
     rl_in_hand = (rl_work_in_hand){block, place.pc, rl_passes_work_item(block, caller)};
     const call c = {rl_call_block, block};
     barrier |= rl_is_barrier(block);
-    const bool has_run = has_run_on_queue(queue, c, barrier, is_listened_to, place);
+    const bool has_run = has_run_on_queue(queue, c, barrier, now, place);
     rl_in_hand = before;
     return has_run;
 }
 
-#define RUNS_BLOCK(name, barrier)                                                            \
-    void name(dispatch_object queue, void *work) {                                           \
-        if (rl_is_observing)                                                                 \
-            return rl_observe_on_queue(queue, (call){rl_call_block, work}, barrier);         \
-        IS_LISTENED_TO(place);                                                               \
-        if (!has_run_block_on_queue(queue, work, barrier, is_listened_to, place, RL_CALLER)) \
-            REAL(name)(queue, work);                                                         \
+#define RUNS_BLOCK(name, barrier)                                                    \
+    void name(dispatch_object queue, void *work) {                                   \
+        if (rl_is_observing)                                                         \
+            return rl_observe_on_queue(queue, (call){rl_call_block, work}, barrier); \
+        CALLED_AT(place, now);                                                       \
+        if (!has_run_block_on_queue(queue, work, barrier, now, place, RL_CALLER))    \
+            REAL(name)(queue, work);                                                 \
     }
 RUNS_BLOCK(dispatch_sync, false)
 RUNS_BLOCK(dispatch_barrier_sync, true)
@@ -71,8 +66,8 @@ RUNS_BLOCK(dispatch_barrier_sync, true)
 #define RUNS(name, barrier)                                                                     \
     void name(dispatch_object queue, void *context, function work) {                            \
         if (rl_is_observing) return rl_observe_on_queue(queue, (call){work, context}, barrier); \
-        IS_LISTENED_TO(place);                                                                  \
-        if (!has_run_on_queue(queue, (call){work, context}, barrier, is_listened_to, place))    \
+        CALLED_AT(place, now);                                                                  \
+        if (!has_run_on_queue(queue, (call){work, context}, barrier, now, place))               \
             REAL(name)(queue, context, work);                                                   \
     }
 RUNS(dispatch_sync_f, false)
@@ -113,30 +108,28 @@ static void do_at_once(void *context) {
 }
 
 /// Returns false if the real function must run the iterations.
-static bool has_repeated(dispatch_object queue, repetition r, bool is_listened_to) {
-    if (!is_listened_to) {
-        if (rl_is_between_runs_here()) do_in_turn(&r);
-        return rl_is_between_runs_here();
-    }
+static bool has_repeated(dispatch_object queue, repetition r, circumstance now) {
+    if (now == BETWEEN_RUNS) do_in_turn(&r);
+    if (now != BY_PROGRAM) return now == BETWEEN_RUNS;
     const queue_kind kind = queue ? rl_kind_of_queue(queue) : GLOBAL;
     if (kind == GLOBAL)
         do_at_once(&r);
     else
         has_run_on_queue(queue, (call){kind == CONCURRENT ? do_at_once : do_in_turn, &r}, false,
-                         true, r.place);
+                         now, r.place);
     return true;
 }
 
 void dispatch_apply(size_t count, dispatch_object queue, void *work) {
-    IS_LISTENED_TO(place);
-    if (!has_repeated(queue, (repetition){count, call_block_with, work, place}, is_listened_to))
+    CALLED_AT(place, now);
+    if (!has_repeated(queue, (repetition){count, call_block_with, work, place}, now))
         REAL(dispatch_apply)(count, queue, work);
 }
 
 void dispatch_apply_f(size_t count, dispatch_object queue, void *context,
                       void (*work)(void *context, size_t number)) {
-    IS_LISTENED_TO(place);
-    if (!has_repeated(queue, (repetition){count, work, context, place}, is_listened_to))
+    CALLED_AT(place, now);
+    if (!has_repeated(queue, (repetition){count, work, context, place}, now))
         REAL(dispatch_apply_f)(count, queue, context, work);
 }
 

@@ -50,8 +50,8 @@ static void refuse_if_writers_go_first(const pthread_rwlock_t *lock, rl_place pl
 
 /// Between two runs: whether a thread of the run has not released the lock, so that nothing can
 /// take it.
-static bool is_kept(pthread_rwlock_t *lock, bool shared) {
-    if (!rl_is_between_runs_here() || !rl_is_held(lock)) return false;
+static bool is_kept(pthread_rwlock_t *lock, bool shared, circumstance now) {
+    if (now != BETWEEN_RUNS || !rl_is_held(lock)) return false;
     const int result =
         (shared ? REAL(pthread_rwlock_tryrdlock) : REAL(pthread_rwlock_trywrlock))(lock);
     if (result == 0) REAL(pthread_rwlock_unlock)(lock);
@@ -60,11 +60,9 @@ static bool is_kept(pthread_rwlock_t *lock, bool shared) {
 
 int pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
     if (rl_is_observing) rl_observer_locks(lock, release_rwlock);
-    IS_LISTENED_TO_ON(lock, place);
-    if (!is_listened_to) {
-        if (is_kept(lock, true)) rl_judge_waits_forever(&read_lock, lock, place);
-        return REAL(pthread_rwlock_rdlock)(lock);
-    }
+    CALLED_ON(lock, place, now);
+    if (is_kept(lock, true, now)) rl_judge_waits_forever(&read_lock, lock, place);
+    if (now != BY_PROGRAM) return REAL(pthread_rwlock_rdlock)(lock);
     refuse_if_writers_go_first(lock, place);
     if (rl_owns(lock)) return EDEADLK;
     rl_point(&read_lock, lock, place);
@@ -72,8 +70,8 @@ int pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
 }
 
 int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock) {
-    IS_LISTENED_TO_ON(lock, place);
-    if (!is_listened_to) return REAL(pthread_rwlock_tryrdlock)(lock);
+    CALLED_ON(lock, place, now);
+    if (now != BY_PROGRAM) return REAL(pthread_rwlock_tryrdlock)(lock);
     refuse_if_writers_go_first(lock, place);
     uint32_t step = rl_point(&try_read_lock, lock, place);
     return rl_got_it(step) ? really(REAL(pthread_rwlock_rdlock), lock) : EBUSY;
@@ -81,35 +79,33 @@ int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock) {
 
 int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
     if (rl_is_observing) rl_observer_locks(lock, release_rwlock);
-    IS_LISTENED_TO_ON(lock, place);
-    if (!is_listened_to) {
-        if (is_kept(lock, false)) rl_judge_waits_forever(&rl_take_lock, lock, place);
-        return REAL(pthread_rwlock_wrlock)(lock);
-    }
+    CALLED_ON(lock, place, now);
+    if (is_kept(lock, false, now)) rl_judge_waits_forever(&rl_take_lock, lock, place);
+    if (now != BY_PROGRAM) return REAL(pthread_rwlock_wrlock)(lock);
     if (rl_owns(lock)) return EDEADLK;
     rl_point(&rl_take_lock, lock, place);
     return really(REAL(pthread_rwlock_wrlock), lock);
 }
 
 int pthread_rwlock_trywrlock(pthread_rwlock_t *lock) {
-    IS_LISTENED_TO_ON(lock, place);
-    if (!is_listened_to) return REAL(pthread_rwlock_trywrlock)(lock);
+    CALLED_ON(lock, place, now);
+    if (now != BY_PROGRAM) return REAL(pthread_rwlock_trywrlock)(lock);
     uint32_t step = rl_point(&rl_try_lock, lock, place);
     return rl_got_it(step) ? really(REAL(pthread_rwlock_wrlock), lock) : EBUSY;
 }
 
 int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
     if (rl_is_observing) rl_observer_unlocks(lock);
-    IS_LISTENED_TO_ON(lock, place);
-    if (is_listened_to && !rl_is_held(lock) && REAL(pthread_rwlock_trywrlock)(lock) == 0) {
+    CALLED_ON(lock, place, now);
+    if (now == BY_PROGRAM && !rl_is_held(lock) && REAL(pthread_rwlock_trywrlock)(lock) == 0) {
         REAL(pthread_rwlock_unlock)(lock);
         rl_is_misused(RL_RELEASED_FREE_LOCK, place);
         return EPERM;
     }
-    if (is_listened_to && rl_is_held_elsewhere(lock))
+    if (now == BY_PROGRAM && rl_is_held_elsewhere(lock))
         rl_is_misused(RL_RELEASED_FOREIGN_LOCK, place);
     int result = REAL(pthread_rwlock_unlock)(lock);
-    if (is_listened_to && result == 0) rl_unlocked(lock);
+    if (now == BY_PROGRAM && result == 0) rl_unlocked(lock);
     return result;
 }
 

@@ -157,18 +157,18 @@ static void make_counted(dispatch_object semaphore) {
     if (!rl_knows_count(semaphore)) rl_set_count(semaphore, real_count(semaphore), change);
 }
 
-/// Runs work that was sent to queues and not yet done: it may signal the semaphore.
-static intptr_t wait_between_runs(dispatch_object semaphore, uint64_t timeout) {
-    while (rl_is_between_runs_here()) {
-        if (REAL(dispatch_semaphore_wait)(semaphore, NOW) == 0) return 0;
-        if (!rl_do_waiting_work()) break;
-    }
-    return REAL(dispatch_semaphore_wait)(semaphore, rl_real_time(timeout));
+/// Runs work that was sent to queues and not yet done, until it signals the semaphore.
+static bool has_waited_between_runs(dispatch_object semaphore) {
+    do {
+        if (REAL(dispatch_semaphore_wait)(semaphore, NOW) == 0) return true;
+    } while (rl_do_waiting_work());
+    return false;
 }
 
 intptr_t dispatch_semaphore_wait(dispatch_object semaphore, uint64_t timeout) {
-    IS_LISTENED_TO(place);
-    if (!is_listened_to) return wait_between_runs(semaphore, timeout);
+    CALLED_AT(place, now);
+    if (now == BETWEEN_RUNS && has_waited_between_runs(semaphore)) return 0;
+    if (now != BY_PROGRAM) return REAL(dispatch_semaphore_wait)(semaphore, rl_real_time(timeout));
     make_counted(semaphore);
     uint32_t step = timeout == FOREVER ? rl_point(&rl_acquire, semaphore, place)
                     : rl_has_passed(timeout)
@@ -178,8 +178,8 @@ intptr_t dispatch_semaphore_wait(dispatch_object semaphore, uint64_t timeout) {
 }
 
 intptr_t dispatch_semaphore_signal(dispatch_object semaphore) {
-    IS_LISTENED_TO(place);
-    if (!is_listened_to) return REAL(dispatch_semaphore_signal)(semaphore);
+    CALLED_AT(place, now);
+    if (now != BY_PROGRAM) return REAL(dispatch_semaphore_signal)(semaphore);
     make_counted(semaphore);
     rl_point(&rl_signal, semaphore, place);
     return 0;
@@ -199,7 +199,7 @@ static void note_freed(dispatch_object semaphore, const lock *l, rl_place place)
 
 void dispatch_release(dispatch_object object) {
     rl_place place = RL_CALLER;
-    if (!rl_active || !rl_is_call_of_program(&place)) place.pc = 0;
+    if (rl_circumstance(NO_FAMILY, &place) != BY_PROGRAM) place.pc = 0;
     lock *l = me && references(object) == 0 ? rl_known_lock((uintptr_t)object) : NULL;
     if (l && l->change == change) {
         note_freed(object, l, place);

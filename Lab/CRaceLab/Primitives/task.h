@@ -38,9 +38,7 @@ void rl_runtime_releases(const void *thing, bool only_orders);
 /// The runtime takes a lock of its own, with this operation.
 void rl_runtime_locks(const rl_operation *take, void *mutex, bool is_point, rl_place place);
 void rl_runtime_unlocks(const void *mutex);
-/// Whether the runtime takes a mutex at this place for a task that the lab controls; and whether
-/// the mutex is that of a stream.
-bool rl_is_lock_of_runtime(rl_place place);
+/// Whether the mutex that the runtime takes at this place is that of a stream.
 bool rl_is_lock_of_stream(rl_place place);
 /// Whether the lab is learning the runtime's addresses. If so, records that it takes this lock.
 bool rl_finds_out_about_lock(void *mutex, rl_place place);

@@ -261,10 +261,6 @@ SWIFT_FUNCTION void swift_task_dealloc_through(void *frame) {
 
 // MARK: - Locks of the runtime
 
-bool rl_is_lock_of_runtime(rl_place place) {
-    return rl_is_of_runtime(place.pc) && rl_controls_tasks();
-}
-
 bool rl_is_lock_of_stream(rl_place place) { return place.pc == locks_stream; }
 
 bool rl_finds_out_about_lock(void *mutex, rl_place place) {

@@ -211,13 +211,12 @@ static int added_thread(pthread_t pthread) {
 
 /// Records a thread that runs beside the scenario's: one that the set-up or the judging of a run
 /// starts, or the initializer of a global.
-static void note_unseen_start(pthread_t thread, rl_place place) {
-    const bool is_between_runs = rl_is_between_runs_here();
-    if (!is_between_runs && !(rl_is_of_lab() && rl_is_ignoring())) return;
+static void note_unseen_start(circumstance now, pthread_t thread, rl_place place) {
+    if (now != BETWEEN_RUNS && !(now == UNSEEN && rl_is_ignoring())) return;
     // The lab itself starts threads, too.
     if (rl_is_labs_own(place.pc) || rl_is_in_library(place.pc, "libdispatch")) return;
     if (!rl_is_call_of_program(&place)) return;
-    if (is_between_runs)
+    if (now == BETWEEN_RUNS)
         rl_meet_thread_of_set_up(thread, place);
     else
         rl_meet_outside("starts a thread while a global is made", place);
@@ -225,10 +224,10 @@ static void note_unseen_start(pthread_t thread, rl_place place) {
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
                    void *argument) {
-    IS_LISTENED_TO(place);
-    if (!is_listened_to) {
+    CALLED_AT(place, now);
+    if (now != BY_PROGRAM) {
         const int result = REAL(pthread_create)(thread, attributes, start, argument);
-        if (result == 0) note_unseen_start(*thread, place);
+        if (result == 0) note_unseen_start(now, *thread, place);
         return result;
     }
     rl_announce_start(place);
@@ -242,11 +241,11 @@ int pthread_detach(pthread_t thread) {
 }
 
 int pthread_join(pthread_t thread, void **result) {
-    IS_LISTENED_TO(place);
-    if (is_listened_to) my_thread()->joins = (int8_t)added_thread(thread);
-    if (is_listened_to && my_thread()->joins != NO_THREAD)
+    CALLED_AT(place, now);
+    if (now == BY_PROGRAM) my_thread()->joins = (int8_t)added_thread(thread);
+    if (now == BY_PROGRAM && my_thread()->joins != NO_THREAD)
         rl_point(&rl_join, (const void *)thread, place);
-    if (rl_is_between_runs_here()) rl_forget_thread_of_set_up(thread);
+    if (now == BETWEEN_RUNS) rl_forget_thread_of_set_up(thread);
     return REAL(pthread_join)(thread, result);
 }
 

@@ -172,16 +172,16 @@ void *dispatch_block_create_with_qos_class(unsigned long flags, unsigned qos, in
 }
 
 void dispatch_block_cancel(void *block) {
-    IS_LISTENED_TO(place);
-    if (is_listened_to) rl_point(&cancel_item, block, place);
-    const work_item *item = is_listened_to ? work_item_of(block) : NULL;
+    CALLED_AT(place, now);
+    if (now == BY_PROGRAM) rl_point(&cancel_item, block, place);
+    const work_item *item = now == BY_PROGRAM ? work_item_of(block) : NULL;
     if (item) rl_note_on_item(item->group, IS_CANCELED, place);
     REAL(dispatch_block_cancel)(block);
 }
 
 intptr_t dispatch_block_testcancel(void *block) {
-    IS_LISTENED_TO(place);
-    if (is_listened_to) rl_point(&ask_item, block, place);
+    CALLED_AT(place, now);
+    if (now == BY_PROGRAM) rl_point(&ask_item, block, place);
     return REAL(dispatch_block_testcancel)(block);
 }
 
