@@ -464,8 +464,7 @@ static inline thread *my_thread(void) {
 
 // MARK: - The calling thread
 
-/// Not 0 while the accesses of the calling thread are steps. Without an exploration, an entry point
-/// reads little else.
+/// Not 0 while the accesses of the calling thread are steps.
 extern _Thread_local int rl_active;
 
 /// From now on the lab ignores the accesses of the calling thread.
