@@ -150,7 +150,7 @@ static bool can_be_looked_for(const void *object) {
 /// Whether the program releases a reference, or a library for it: an element of an array, or the
 /// result of a task, which has no frame of the program below it.
 static bool is_of_program(rl_place *place) {
-    return rl_is_call_of_program(place) || rl_is_in_task_runtime(place->pc) ||
+    return rl_is_call_of_program(place) || rl_is_of_runtime(place->pc) ||
            rl_is_below_program(place);
 }
 
@@ -284,20 +284,22 @@ static void load_reference(thread *t) {
 
 static const rl_operation load = {.kind = RL_ATOMIC_READ, .carry_out = load_reference};
 
-/// A load belongs to the access to a property right before it. If that was one to something else,
-/// because a constant needs none, the load is a step of its own: another thread may release the
-/// object before it.
-static void come_to_load(const void *reference, bool is_accessed, rl_place place) {
-    if (rl_active && !is_accessed && rl_is_call_of_program(&place))
+/// A load is a step: another thread may release the object before it.
+static void come_to_load(const void *reference, rl_place place) {
+    if (rl_active && rl_is_call_of_program(&place))
         rl_point(&load, reference, rl_place_in_source(place));
 }
 
-/// What the thread has accessed in its last step; NULL if that was something else.
-static const void *accessed(void) {
-    if (!rl_active) return NULL;
-    const thread *t = my_thread();
+/// Whether the load of a weak reference is the first one since the thread has begun to access the
+/// property: then it belongs to that access.
+static bool is_accessed(const void *reference) {
+    if (!rl_active) return false;
+    thread *t = my_thread();
     const bool is_access = t->started && (t->kind == RL_READ || t->kind == RL_MODIFY);
-    return is_access ? (const void *)t->address : NULL;
+    if (!is_access || t->address != (uintptr_t)reference || t->loaded_in == t->accesses)
+        return false;
+    t->loaded_in = t->accesses;
+    return true;
 }
 
 #define FORMS_WEAK_REFERENCE(name)                                \
@@ -309,15 +311,15 @@ static const void *accessed(void) {
         return REAL(name)(reference, object);                     \
     }
 
-#define LOADS_WEAK_REFERENCE(name)                                       \
-    void *name(void *reference) {                                        \
-        if (sees(RL_WEAK_REFERENCES, RL_CALLER)) {                       \
-            come_to_load(reference, accessed() == reference, RL_CALLER); \
-            rl_looks_for(reference);                                     \
-        }                                                                \
-        void *object = REAL(name)(reference);                            \
-        rl_counts(object, 1, true);                                      \
-        return object;                                                   \
+#define LOADS_WEAK_REFERENCE(name)                                           \
+    void *name(void *reference) {                                            \
+        if (sees(RL_WEAK_REFERENCES, RL_CALLER)) {                           \
+            if (!is_accessed(reference)) come_to_load(reference, RL_CALLER); \
+            rl_looks_for(reference);                                         \
+        }                                                                    \
+        void *object = REAL(name)(reference);                                \
+        rl_counts(object, 1, true);                                          \
+        return object;                                                       \
     }
 
 #define COPIES_WEAK_REFERENCE(name)         \
@@ -336,13 +338,9 @@ COPIES_WEAK_REFERENCE(swift_weakCopyAssign)
 COPIES_WEAK_REFERENCE(swift_weakTakeInit)
 COPIES_WEAK_REFERENCE(swift_weakTakeAssign)
 
-static bool contains_object(const void *property, const void *object) {
-    return property && *(void *const *)property == object;
-}
-
 void *swift_unownedRetainStrong(void *object) {
     if (sees(RL_WEAK_REFERENCES, RL_CALLER)) {
-        come_to_load(object, contains_object(accessed(), object), RL_CALLER);
+        come_to_load(object, RL_CALLER);
         rl_looks_at_object(object);
     }
     rl_counts(object, 1, false);

@@ -215,8 +215,7 @@ struct thread {
     void *argument;
     worker *starter;    // waits until this thread has reached its first point
     pthread_t pthread;  // of a thread that another thread has started
-    bool is_added, is_detached;
-    bool serves_queue;  // it does the work that is sent to a queue
+    bool is_added, is_detached, serves_queue;  // … it does the work that is sent to a queue
     vector_clock clock;
     uint32_t read[RL_MAX_THREADS];    // by atomic reads; ordered from the next acquire fence on
     uint32_t fenced[RL_MAX_THREADS];  // what was ordered at the last release fence
@@ -231,7 +230,7 @@ struct thread {
     uint32_t told_in;      // … and how many steps there were at that moment
     int32_t last_step;     // -1 before its first
     bool unreported;       // `stepped` has not been called for its last step yet
-    uint32_t accesses;
+    uint32_t accesses, loaded_in;  // … the one in which it has loaded a weak reference
     uint32_t locks_held;
     held_lock *held;  // in the order in which they were taken
     size_t held_count, held_capacity;

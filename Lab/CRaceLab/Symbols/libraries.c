@@ -132,33 +132,18 @@ library rl_library_with(uintptr_t address) {
     return s.found;
 }
 
-/// A library that is looked for once.
-typedef struct {
-    bool is_known;
-    library library;
-} known_library;
-
-static bool is_in(known_library *known, const char *function, uintptr_t address) {
-    library *l = &known->library;
-    if (!known->is_known) {
+bool rl_is_in_runtime(uintptr_t address) {
+    static bool is_known;
+    static library runtime;
+    if (!is_known) {
         rl_ignore();
-        *l = rl_library_with((uintptr_t)dlsym(RTLD_NEXT, function));
+        runtime = rl_library_with((uintptr_t)dlsym(RTLD_NEXT, "swift_getGenericMetadata"));
         rl_attend();
         // A program that contains the runtime has variables of its own there.
-        if (!l->path || !*l->path) *l = (library){0};
-        known->is_known = true;
+        if (!runtime.path || !*runtime.path) runtime = (library){0};
+        is_known = true;
     }
-    return address - l->start < l->end - l->start;
-}
-
-bool rl_is_in_runtime(uintptr_t address) {
-    static known_library runtime;
-    return is_in(&runtime, "swift_getGenericMetadata", address);
-}
-
-bool rl_is_in_task_runtime(uintptr_t address) {
-    static known_library runtime;
-    return is_in(&runtime, "swift_task_create", address);
+    return address - runtime.start < runtime.end - runtime.start;
 }
 
 #else
@@ -167,8 +152,6 @@ bool rl_is_in_runtime(uintptr_t address) {
     (void)address;
     return false;
 }
-
-bool rl_is_in_task_runtime(uintptr_t address) { return rl_is_in_runtime(address); }
 
 #endif
 

@@ -7,6 +7,17 @@ import Testing
 /// Some outcomes depend on reference counts, and so on the order of releases, which are no steps.
 @Suite("Reduction respects reference counts", .needsTheLab)
 struct CountsTests {
+    private struct Pair {
+        weak var thing: Thing?
+        var looks = 0
+
+        mutating func lookTwice() -> String {
+            looks += 1
+            if thing == nil { return "gone" }
+            return thing == nil ? "lost" : "found"
+        }
+    }
+
     private final class Thing: @unchecked Sendable {
         var value = 1
         var atEnd: (() -> Void)?
@@ -330,24 +341,44 @@ struct CountsTests {
             scenario.outcome { "\(made)" }
         },
         KnownProgram(
-            "a cache is looked at by one thread more than use it", outcomes: ["1", "2", "3"],
-            everyOrder: true
+            "the result of a child task", outcomes: ["gone", "alive"], everyOrder: true
         ) { scenario in
-            let (cache, lock) = (Holder(), NSLock())
-            nonisolated(unsafe) var made = 0
-            let get = {
-                lock.withLock {
-                    if let thing = cache.weakly { return thing }
-                    made += 1
-                    let thing = Thing()
-                    cache.weakly = thing
-                    return thing
-                }
+            let (holder, log) = (Holder(), Scenario.Log<String>())
+            nonisolated(unsafe) var thing: Thing? = Thing()
+            holder.weakly = thing
+            scenario.task("awaits") {
+                async let result = thing.take()!
+                _ = await result.value
             }
-            for name in ["left", "middle", "right"] {
-                scenario.thread(name) { withExtendedLifetime(get()) {} }
+            scenario.thread("looks") { log.append(holder.weakly == nil ? "gone" : "alive") }
+            scenario.outcome { log.entries[0] }
+        },
+        KnownProgram(
+            "what a library holds", outcomes: ["gone", "alive"], everyOrder: true
+        ) { scenario in
+            let (holder, log) = (Holder(), Scenario.Log<String>())
+            let (all, signal) = (NSMutableArray(object: Thing()), DispatchSemaphore(value: 0))
+            holder.weakly = all[0] as? Thing
+            scenario.thread("releases") {
+                signal.signal()
+                all.removeAllObjects()
             }
-            scenario.outcome { "\(made)" }
+            scenario.thread("looks") {
+                signal.wait()
+                log.append(holder.weakly == nil ? "gone" : "alive")
+            }
+            scenario.outcome { log.entries[0] }
+        },
+        KnownProgram(
+            "a weak reference that is read twice in one modification",
+            outcomes: ["found", "gone", "lost"], everyOrder: true
+        ) { scenario in
+            nonisolated(unsafe) var owner: Thing? = Thing()
+            nonisolated(unsafe) var pair = Pair(thing: owner)
+            nonisolated(unsafe) var result = ""
+            scenario.thread("releases") { owner = nil }
+            scenario.thread("looks") { result = pair.lookTwice() }
+            scenario.outcome { result }
         },
         // The reference is gone when another thread goes on. Without the lab, "shared" is possible.
         KnownProgram(
@@ -401,7 +432,7 @@ struct CountsTests {
     }
 
     @Test("an unowned reference may be read after its object has been freed")
-    func unowned() {
+    func unownedAfterQuestion() {
         var options = Exploration.Options()
         options.isolation = .patient
         let exploration = explore(options: options) { scenario in
@@ -419,6 +450,21 @@ struct CountsTests {
         }
         #expect(exploration.findings.map(\.kind) == [.crash], "\(exploration.text())")
         #expect(!exploration.hasWeakOrderings)  // The runtime's own are not the program's.
+    }
+
+    @Test("an unowned reference is loaded after a question about the same object")
+    func unowned() {
+        var options = Exploration.Options()
+        options.isolation = .childProcess()
+        let exploration = explore(options: options) { scenario in
+            let lock = NSLock()
+            nonisolated(unsafe) var owner: Thing? = Thing()
+            let use = { [unowned thing = owner!] in thing.value }
+            scenario.thread("uses") { if lock.withLock({ owner != nil }) { _ = use() } }
+            scenario.thread("releases") { lock.withLock { owner = nil } }
+        }
+        #expect(exploration.findings.map(\.kind) == [.crash], "\(exploration.text())")
+        #expect(exploration.failing < exploration.explored)
     }
 
     /// It keeps a weak reference to each error.
