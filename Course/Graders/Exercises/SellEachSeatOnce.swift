@@ -176,7 +176,8 @@ private enum OfficeRequirements {
         Requirement(
             id: "E13.11", name: "two box offices",
             story:
-                "Two tasks each use a box office of their own. Neither may wait for the other.",
+                "Two tasks each use a box office of their own, and drop another one. Neither may "
+                + "wait for the other.",
             question: "What do a thousand box offices have in common?"
         ) { answer in
             let answer = answer as! Answer

@@ -20,8 +20,11 @@ uintptr_t rl_last_arrival(void) { return arrival; }
 
 extern SWIFT_FUNCTION executor swift_task_getCurrentExecutor(void);
 extern SWIFT_FUNCTION executor swift_task_getMainExecutor(void);
+extern SWIFT_FUNCTION void *swift_task_getCurrent(void);
 
 executor rl_current_executor(void) { return REAL(swift_task_getCurrentExecutor)(); }
+
+uintptr_t rl_current_task(void) { return (uintptr_t)swift_task_getCurrent(); }
 
 uintptr_t rl_main_actor(void) { return REAL(swift_task_getMainExecutor)().identity; }
 

@@ -10,6 +10,8 @@ typedef struct {
 } executor;
 
 executor rl_current_executor(void);
+/// The task that runs on this thread; 0: none.
+uintptr_t rl_current_task(void);
 uintptr_t rl_main_actor(void);
 /// Whether an executor is an actor whose waiting tasks the runtime keeps. An executor of the
 /// program's own keeps them itself: its `enqueue` is code of the program, and has steps of its own.

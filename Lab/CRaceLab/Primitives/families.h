@@ -29,9 +29,10 @@ typedef enum {
 /// The family of an entry point that the lab handles in any case.
 enum { NO_FAMILY = RL_FAMILY_COUNT };
 
-/// If the call is BY_PROGRAM, moves `*place` up the stack to the code under test.
+/// Returns for whom an entry point is called. If BY_PROGRAM, moves `*place` up the stack to the code
+/// under test.
 circumstance rl_circumstance(rl_family family, rl_place *place);
-/// Whether the lab acts in place of the function that is called.
+/// Whether the lab has to know of such a call.
 static inline bool is_handled(circumstance c) { return c == BY_PROGRAM || c == BETWEEN_RUNS; }
 
 /// Begins an entry point: declares where and for whom it is called. FAMILY is that of the file.

@@ -137,6 +137,7 @@ uint32_t rl_announced_step(int index) {
     RL_REQUIRE(lab.run.step_count > 0 && record->thread == index,
                "the step was granted to another thread");
     t->released_count = 0;
+    t->quiet_at = t->accesses;
     lab.run.free_before = rl_free_for(t->address);
     record->kind = t->kind;
     record->address = t->address;

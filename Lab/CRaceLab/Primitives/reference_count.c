@@ -2,8 +2,10 @@
 // observes them.
 
 #include "Model/happens_before.h"
+#include "Model/locks.h"
 #include "Model/misuse.h"
 #include "Platform/stack.h"
+#include "Primitives/actor.h"
 #include "Primitives/families.h"
 #include "Primitives/next_symbol.h"
 #include "Primitives/plain_memory.h"
@@ -136,9 +138,10 @@ static bool has_ended(const void *object, int64_t references, uint32_t n) {
 
 static const rl_operation let_go = {.kind = RL_LET_GO};
 
-/// Whether the program has or had weak or unowned references to an object. If there was a weak one,
-/// the counts are kept elsewhere. Otherwise the header contains the number of unowned references,
-/// plus one for the object. In an object that lives forever, all bits of that number are set.
+/// Whether there are unowned references to an object, or the program has or had weak ones. If there
+/// was a weak one, the counts are kept elsewhere. Otherwise the header contains the number of unowned
+/// references, plus one for the object. In an object that lives forever, all bits of that number are
+/// set.
 static bool can_be_looked_for(const void *object) {
     const uint64_t counts = ((const uint64_t *)object)[1];
     const uint32_t unowned = (uint32_t)counts >> 1;
@@ -147,29 +150,43 @@ static bool can_be_looked_for(const void *object) {
     return o && o->has_weak_references;
 }
 
-/// Whether the program releases a reference, or a library for it: an element of an array, or the
-/// result of a task, which has no frame of the program below it.
-static bool is_of_program(rl_place *place) {
-    return rl_is_call_of_program(place) || rl_is_of_runtime(place->pc) ||
-           rl_is_below_program(place);
+/// Whether the runtime of tasks releases a reference for a task that is running, such as a result
+/// for which it has waited. Then there is no frame of the program below it. A task that was suspended
+/// may go on elsewhere, and makes no step here.
+static bool is_of_task(rl_place place) {
+    const thread *t = my_thread();
+    return rl_is_of_runtime(place.pc) && t->is_task && rl_current_task() == t->task;
 }
 
-/// Whether this is the first release after a step that only accesses memory. Unless there is a data
-/// race, no thread can tell whether it looks for the object before or after such a step.
-static bool is_right_after_access(const thread *t) {
+/// Finds where the program releases a reference, or a library for it, as that of an array's element.
+/// Code that the compiler or the runtime has added has the place of the last step. Returns false if
+/// a library releases a reference of its own.
+static bool is_of_program(rl_place *place) {
+    if (rl_is_call_of_program(place) || rl_is_below_program(place)) {
+        *place = rl_place_in_source(*place);
+        if (rl_is_compilers_own(place->pc)) place->pc = my_thread()->pc;
+        return true;
+    }
+    const bool is_of_running_task = is_of_task(*place);
+    place->pc = my_thread()->pc;
+    return is_of_running_task;
+}
+
+/// Whether the thread has done nothing that others can notice since a step that only accesses
+/// memory. Unless there is a data race, no thread can tell whether it looks for an object before or
+/// after such a step.
+static bool is_right_after_access(thread *t) {
+    rl_notice_unlocks(t);
     return (t->kind == RL_READ || t->kind == RL_MODIFY) && t->released_count == 0 &&
-           t->last_step + 1 == (int32_t)lab.run.step_count && t->released_at != lab.run.step_count;
+           t->last_step + 1 == (int32_t)lab.run.step_count && t->quiet_at == t->accesses;
 }
 
 /// The last release of such an object is a step of its own: another thread may look for the object
-/// before it, and may also retain it. In code that the compiler has added there is no place for it:
-/// then it has that of the last step.
+/// before it, and may also retain it.
 static void come_to_last_release(const void *object, uint32_t n, rl_place place) {
     if (my_thread()->is_ending || !can_be_looked_for(object)) return;
     if (is_right_after_access(my_thread())) return;
     if (rl_references_to(object) > n || !is_of_program(&place)) return;
-    place = rl_place_in_source(place);
-    if (rl_is_compilers_own(place.pc)) place.pc = my_thread()->pc;
     rl_finds_last_reference(object, n);
     rl_point(&let_go, object, place);
 }
@@ -178,7 +195,7 @@ static void come_to_last_release(const void *object, uint32_t n, rl_place place)
 static bool will_release(const void *object, uint32_t n, rl_place place) {
     if (me->fate == STAYS) {
         come_to_last_release(object, n, place);
-        my_thread()->released_at = lab.run.step_count;
+        my_thread()->quiet_at = UINT32_MAX;
     }
     const int64_t references = rl_references_to(object);
     if (has_ended(object, references, n)) {
@@ -296,19 +313,17 @@ static bool is_accessed(const void *reference) {
     if (!rl_active) return false;
     thread *t = my_thread();
     const bool is_access = t->started && (t->kind == RL_READ || t->kind == RL_MODIFY);
-    if (!is_access || t->address != (uintptr_t)reference || t->loaded_in == t->accesses)
+    if (!is_access || t->address != (uintptr_t)reference || t->loaded_in == t->last_step + 1)
         return false;
-    t->loaded_in = t->accesses;
+    t->loaded_in = t->last_step + 1;
     return true;
 }
 
-#define FORMS_WEAK_REFERENCE(name)                                \
-    void *name(void *reference, void *object) {                   \
-        rl_is_changed_by_runtime();                               \
-        rl_place place = RL_CALLER;                               \
-        const bool is_of_program = rl_is_call_of_program(&place); \
-        rl_refers_weakly(reference, object, is_of_program);       \
-        return REAL(name)(reference, object);                     \
+#define FORMS_WEAK_REFERENCE(name)                      \
+    void *name(void *reference, void *object) {         \
+        rl_is_changed_by_runtime();                     \
+        rl_refers_weakly(reference, object, RL_CALLER); \
+        return REAL(name)(reference, object);           \
     }
 
 #define LOADS_WEAK_REFERENCE(name)                                           \

@@ -341,6 +341,7 @@ void rl_run_job_here(void *job, void (*work)(void *)) {
         leave_thread(inner);
     }
     me->thread = outer;
+    rl_record_phase(RL_IN_THREAD, outer);
     lab.run.threads[outer].is_away = false;
     rl_note_order(outer);
 }

@@ -93,7 +93,10 @@ void rl_runtime_releases(const void *thing, bool only_orders) {
     }
     const bool is_actor = !is_own && rl_task_at(thing) == NO_THREAD;
     if (is_actor) rl_cell_at((uintptr_t)thing)->left_in = lab.run.step_count;
-    if (is_actor) rl_leaves_actor((uintptr_t)thing);
+    if (is_actor) {
+        rl_leaves_actor((uintptr_t)thing);
+        t->quiet_at = UINT32_MAX;
+    }
     rl_release_clock(thing);
 }
 

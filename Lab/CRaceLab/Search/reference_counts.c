@@ -1,6 +1,6 @@
 // Dependences through reference counts alone. Retains and releases decide whether a weak reference
 // still finds its object, which thread runs a `deinit`, and whether an object is uniquely
-// referenced. But they are not steps of their own.
+// referenced. Except for some last releases, they are not steps of their own.
 //
 // ReferenceCounts.swift explains which objects are *observed* and when they matter. That is known
 // only after a run. During a run, sleep sets use what earlier runs have shown: the classes of
@@ -12,6 +12,7 @@
 #include "Platform/memory.h"
 #include "Platform/stack.h"
 #include "State/shadow.h"
+#include "Symbols/call_sites.h"
 
 #include <dlfcn.h>
 
@@ -95,16 +96,16 @@ static void write_down(size_t of, int32_t change, int64_t left, bool looks) {
         wake_because_of_change(counts.objects[of].type, change < 0, left);
     for (size_t i = counts.counting_count; !looks && i > 0 && counts.countings[i - 1].step == step;
          i--) {
-        if (counts.countings[i - 1].of != of || counts.countings[i - 1].looks) continue;
         rl_counting *c = &counts.countings[i - 1];
+        if (c->of != of || c->by != me->thread || c->looks) continue;
         c->after += change;
         if (c->after < c->least) c->least = c->after;
         return;
     }
     MAKE_ROOM(counts.countings, counts.counting_count, counts.counting_capacity, 256);
     const int32_t after = counts.objects[of].change[me->thread], before = after - change;
-    counts.countings[counts.counting_count++] =
-        (rl_counting){of, step, before, after, change < 0 ? after : before, looks};
+    counts.countings[counts.counting_count++] = (rl_counting){
+        of, step, (int8_t)me->thread, before, after, change < 0 ? after : before, looks};
 }
 
 /// `before`: the number of references before the change.
@@ -181,9 +182,9 @@ static size_t target_of(const void *reference) {
     return record ? rl_cell_at(*record)->counted : rl_cell_at((uintptr_t)reference)->referent;
 }
 
-void rl_refers_weakly(const void *reference, const void *object, bool is_of_program) {
+void rl_refers_weakly(const void *reference, const void *object, rl_place place) {
     if (!is_in_exploration()) return;
-    if (object && is_of_program) rl_object_at(object)->has_weak_references = true;
+    if (object && rl_is_call_of_program(&place)) rl_object_at(object)->has_weak_references = true;
     if (!rl_exploration.scenario->reduce) return;
     const size_t referent = object ? number_of((uintptr_t)object) + 1 : 0;
     rl_cell_at((uintptr_t)reference)->referent = referent;

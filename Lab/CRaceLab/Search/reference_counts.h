@@ -13,11 +13,11 @@ void rl_counts(const void *object, int change, bool is_done);
 /// The code under test can observe when the object ends.
 void rl_is_observed(const void *object);
 
-/// Notes that the step before found the last `n` references to an object, and lets others go first
-/// before it removes them: had there been more, the next step of the thread would be another one.
+/// Notes that the last step has found the last `n` references to an object. It is called before the
+/// point at which they are released: with more references, there would be no such point.
 void rl_finds_last_reference(const void *object, uint32_t n);
-/// A weak reference is set to an object, or to the target of another weak reference.
-void rl_refers_weakly(const void *reference, const void *object, bool is_of_program);
+/// At this place, a weak reference is set to an object, or to the target of another weak reference.
+void rl_refers_weakly(const void *reference, const void *object, rl_place place);
 void rl_copies_weak_reference(const void *to, const void *from);
 /// The calling thread checks whether the target of a weak reference still exists.
 void rl_looks_for(const void *reference);

@@ -215,7 +215,7 @@ struct thread {
     void *argument;
     worker *starter;    // waits until this thread has reached its first point
     pthread_t pthread;  // of a thread that another thread has started
-    bool is_added, is_detached, serves_queue;  // … it does the work that is sent to a queue
+    bool is_added, is_detached, serves_queue;  // the last: it does what is sent to a queue
     vector_clock clock;
     uint32_t read[RL_MAX_THREADS];    // by atomic reads; ordered from the next acquire fence on
     uint32_t fenced[RL_MAX_THREADS];  // what was ordered at the last release fence
@@ -230,7 +230,9 @@ struct thread {
     uint32_t told_in;      // … and how many steps there were at that moment
     int32_t last_step;     // -1 before its first
     bool unreported;       // `stepped` has not been called for its last step yet
-    uint32_t accesses, loaded_in;  // … the one in which it has loaded a weak reference
+    uint32_t accesses;
+    uint32_t quiet_at;  // how many there were at its last step, if others have seen nothing since
+    int32_t loaded_in;  // the step, + 1, in which it has loaded a weak reference
     uint32_t locks_held;
     held_lock *held;  // in the order in which they were taken
     size_t held_count, held_capacity;
@@ -245,7 +247,6 @@ struct thread {
     bool has_read_clock;               // so its state depends on the time
     bool repeats;                      // it comes back to its next step in the same state
     rl_release_in_progress *releases;  // the innermost one
-    uint32_t released_at;              // how many steps there were when it last released an object
     uint32_t moment;        // the number of a moment at which it released objects; 0: none …
     uint32_t moment_after;  // … and how many accesses it had made by then
     open_access *open;      // one within another
@@ -496,5 +497,4 @@ _Noreturn void rl_give_up(void);
 /// The same; also ends the run with this status.
 _Noreturn void rl_end_run_with(rl_status status);
 _Noreturn void rl_end_run_with_too_many_threads(void);
-
 void rl_continue_giving_up(void);

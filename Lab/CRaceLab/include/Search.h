@@ -96,6 +96,7 @@ typedef struct {
 typedef struct {
     size_t of;  // the index of the object
     uint32_t step;
+    int8_t by;  // the thread, also if the step is that of another one, which has resumed it
     // The sum of the thread's changes: before the step, after it, and its minimum in between. A
     // `deinit` in the step may retain its object again.
     int32_t before, after, least;

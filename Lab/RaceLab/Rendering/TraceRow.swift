@@ -212,6 +212,7 @@ extension Exploration.Trace.Step {
                 ?? "arrives at \(actor)"
         case .resume: return resumes.map { "resumes '\(threads[$0])'" } ?? kind.phrase
         case .cancel: return "cancels"
+        case .letGo: return kind.phrase
         default: return ""
         }
     }

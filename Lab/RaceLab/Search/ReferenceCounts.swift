@@ -147,8 +147,7 @@ final class ReferenceCounts {
         let object = run.pointee.objects + counting.of
         let asks = object.pointee.asks_for_uniqueness
         if counting.looks || (asks && counting.after != counting.before) { return true }
-        let thread = Int32(run.pointee.steps[Int(counting.step)].thread)
         return counting.least < counting.before
-            && couldEnd(object, by: thread, counting.least, in: run)
+            && couldEnd(object, by: Int32(counting.by), counting.least, in: run)
     }
 }

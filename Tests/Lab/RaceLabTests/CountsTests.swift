@@ -321,24 +321,13 @@ struct CountsTests {
             }
         },
         // Without the lab also "1": a limit that its documentation names.
-        KnownProgram(
-            "what a cache refers to weakly may be in use", outcomes: ["1", "2"], everyOrder: true
-        ) { scenario in
-            let (cache, lock) = (Holder(), NSLock())
-            nonisolated(unsafe) var made = 0
-            for name in ["left", "right"] {
-                scenario.thread(name) {
-                    let thing = lock.withLock {
-                        if let thing = cache.weakly { return thing }
-                        made += 1
-                        let thing = Thing()
-                        cache.weakly = thing
-                        return thing
-                    }
-                    withExtendedLifetime(thing) {}
-                }
-            }
-            scenario.outcome { "\(made)" }
+        cache("what a cache refers to weakly may be in use") {
+            let lock = NSLock()
+            return { work in lock.withLock(work) }
+        },
+        cache("the same with a lock that is released without a call") {
+            let lock = Locked()
+            return { work in lock.mutex.withLock { _ in work() } }
         },
         KnownProgram(
             "the result of a child task", outcomes: ["gone", "alive"], everyOrder: true
@@ -401,6 +390,31 @@ struct CountsTests {
             scenario.outcome { result }
         },
     ]
+
+    private final class Locked: Sendable { let mutex = Mutex(()) }
+
+    private static func cache(
+        _ name: String, lock: @escaping @Sendable () -> (() -> Thing) -> Thing
+    ) -> KnownProgram {
+        KnownProgram(name, outcomes: ["1", "2"], everyOrder: true) { scenario in
+            let cache = Holder()
+            nonisolated(unsafe) let withLock = lock()
+            nonisolated(unsafe) var made = 0
+            for name in ["left", "right"] {
+                scenario.thread(name) {
+                    let thing = withLock {
+                        if let thing = cache.weakly { return thing }
+                        made += 1
+                        let thing = Thing()
+                        cache.weakly = thing
+                        return thing
+                    }
+                    withExtendedLifetime(thing) {}
+                }
+            }
+            scenario.outcome { "\(made)" }
+        }
+    }
 
     @Test("no outcome is lost", arguments: programs)
     func reduced(_ program: KnownProgram) { program.check() }

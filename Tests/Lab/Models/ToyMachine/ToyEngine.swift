@@ -280,8 +280,8 @@ package final class ToyEngine {
             return
         }
         countings[countingCount] = rl_counting(
-            of: object, step: UInt32(step), before: before, after: before - 1, least: before - 1,
-            looks: false)
+            of: object, step: UInt32(step), by: Int8(thread), before: before, after: before - 1,
+            least: before - 1, looks: false)
         countingCount += 1
     }
 
