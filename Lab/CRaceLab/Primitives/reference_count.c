@@ -176,6 +176,7 @@ static bool is_of_program(rl_place *place) {
 /// memory. Unless there is a data race, no thread can tell whether it looks for an object before or
 /// after such a step.
 static bool is_right_after_access(thread *t) {
+    if (t->last_step < 0) return false;
     rl_notice_unlocks(t);
     return (t->kind == RL_READ || t->kind == RL_MODIFY) && t->released_count == 0 &&
            t->last_step + 1 == (int32_t)lab.run.step_count && t->quiet_at == t->accesses;
