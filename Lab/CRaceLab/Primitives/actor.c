@@ -24,7 +24,7 @@ extern SWIFT_FUNCTION void *swift_task_getCurrent(void);
 
 executor rl_current_executor(void) { return REAL(swift_task_getCurrentExecutor)(); }
 
-uintptr_t rl_current_task(void) { return (uintptr_t)swift_task_getCurrent(); }
+uintptr_t rl_current_task(void) { return (uintptr_t)REAL(swift_task_getCurrent)(); }
 
 uintptr_t rl_main_actor(void) { return REAL(swift_task_getMainExecutor)().identity; }
 
