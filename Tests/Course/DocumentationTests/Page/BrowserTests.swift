@@ -175,7 +175,7 @@ struct BrowserTests {
     }
 
     @Test func `a table says which task a step resumes`() async throws {
-        try await open(Self.link("R20", .threadSafe, "WWWWR9WWWW")) { browser, _ in
+        try await open(Self.link("R20", .threadSafe, "WWWWR9WWWWW")) { browser, _ in
             try await browser.run(Self.reveal)
             let table = try await browser.text("document.querySelector('.trace').textContent")
             #expect(table.contains("resumes 'waiter'"))
