@@ -167,9 +167,9 @@ static bool is_of_program(rl_place *place) {
         if (rl_is_compilers_own(place->pc)) place->pc = my_thread()->pc;
         return true;
     }
-    const bool is_of_running_task = is_of_task(*place);
+    if (!is_of_task(*place)) return false;
     place->pc = my_thread()->pc;
-    return is_of_running_task;
+    return true;
 }
 
 /// Whether the thread has done nothing that others can notice since a step that only accesses
