@@ -11,6 +11,7 @@
 #include "Primitives/plain_memory.h"
 #include "Primitives/points.h"
 #include "Search/reference_counts.h"
+#include "State/blocks.h"
 #include "State/shadow.h"
 
 #ifndef RL_WITHOUT_HOOKS
@@ -138,6 +139,13 @@ static bool has_ended(const void *object, int64_t references, uint32_t n) {
 
 static const rl_operation let_go = {.kind = RL_LET_GO};
 
+/// Whether the compiler has put an object on the stack, because nothing else refers to it. It has
+/// one unowned reference, which keeps it from being freed.
+static bool is_on_stack(uintptr_t object) {
+    const uintptr_t top = (uintptr_t)__builtin_frame_address(0);
+    return (object >= top && object < me->stack_base) || rl_is_in_frame(my_thread(), object);
+}
+
 /// Whether there are unowned references to an object, or the program has or had weak ones. If there
 /// was a weak one, the counts are kept elsewhere. Otherwise the header contains the number of unowned
 /// references, plus one for the object. In an object that lives forever, all bits of that number are
@@ -145,7 +153,8 @@ static const rl_operation let_go = {.kind = RL_LET_GO};
 static bool can_be_looked_for(const void *object) {
     const uint64_t counts = ((const uint64_t *)object)[1];
     const uint32_t unowned = (uint32_t)counts >> 1;
-    if (counts >> 62 != 3) return unowned > 1 && unowned < INT32_MAX;
+    if (counts >> 62 != 3)
+        return unowned > 1 && unowned < INT32_MAX && !is_on_stack((uintptr_t)object);
     const object_record *o = rl_known_object(object);
     return o && o->has_weak_references;
 }
