@@ -101,6 +101,9 @@ void rl_check_access(plain_access a) {
 
 enum { WORD = sizeof(uint64_t), MOST_WORDS = 1024 };
 
+/// What has been accessed of a word. Of an access that is announced the size is not known.
+enum { NONE, TO_WORD, ANNOUNCED, TO_ANY_PART };
+
 /// Checks part of an access; what is known about it is kept for this key.
 static void check_part(uintptr_t key, plain_access a, bool is_part) {
     const size_t count = lab.run.race_count;
@@ -116,19 +119,38 @@ static uintptr_t whole(uintptr_t address) {
     return (address & -(uintptr_t)WORD) ^ (uintptr_t)1 << 61;
 }
 
+/// From now on, accesses to the whole word are also kept apart from the others at its first byte.
+static void keep_apart(cell *c, uintptr_t word) {
+    if (c->accesses == TO_WORD) *rl_cell_at(whole(word)) = *c;
+    c->accesses = TO_ANY_PART;
+}
+
+static void check_announced(plain_access a) {
+    cell *c = rl_cell_at(a.address);
+    if (c->accesses == TO_WORD) keep_apart(c, a.address);
+    if (c->accesses == NONE) c->accesses = ANNOUNCED;
+    rl_check_access(a);
+}
+
 static void check_word(uintptr_t word, plain_access a) {
+    cell *c = rl_cell_at(word);
+    if (c->accesses == NONE) c->accesses = TO_WORD;
+    if (c->accesses == ANNOUNCED) keep_apart(c, word);
+    check_part(word, a, word != a.address);
+    if (c->accesses == TO_WORD) return;
     const size_t races = lab.run.race_count;
     check_part(whole(word), a, word != a.address);
     lab.run.race_count = races;
-    check_part(word, a, word != a.address);
-    const uint8_t bytes = rl_cell_at(whole(word))->bytes;
-    for (uintptr_t at = word + 1; bytes && at < word + WORD; at++)
-        if (bytes >> at % WORD & 1) check_part(at, a, true);
+    for (uintptr_t at = word + 1; c->bytes && at < word + WORD; at++)
+        if (c->bytes >> at % WORD & 1) check_part(at, a, true);
 }
 
 static void check_part_of_word(uintptr_t from, uintptr_t to, plain_access a) {
+    const uintptr_t start = from & -(uintptr_t)WORD;
+    cell *first = rl_cell_at(start);
+    keep_apart(first, start);
+    for (uintptr_t at = from; at < to; at++) first->bytes |= (uint8_t)(1 << at % WORD);
     cell *word = rl_cell_at(whole(from));
-    for (uintptr_t at = from; at < to; at++) word->bytes |= (uint8_t)(1 << at % WORD);
     // Not on the stack, of which only so much is cleaned.
     static cell before;
     before = *word;
@@ -138,7 +160,7 @@ static void check_part_of_word(uintptr_t from, uintptr_t to, plain_access a) {
 }
 
 void rl_check_memory(plain_access a, size_t size) {
-    if (size == 0) return rl_check_access(a);
+    if (size == 0) return check_announced(a);
     const uintptr_t start = a.address & -(uintptr_t)WORD, end = a.address + size;
     for (uintptr_t word = start; word < end && word - start < MOST_WORDS * WORD; word += WORD) {
         const uintptr_t from = word < a.address ? a.address : word;

@@ -113,28 +113,6 @@ void rl_discard(void *memory) {
     rl_unlock_memory();
 }
 
-#if defined(__GLIBC__)
-
-#include <sys/syscall.h>
-#include <unistd.h>
-
-// The kernel reads the new mask, if there is one, before it rejects the operation. The idea is from
-// Abseil's `AddressIsReadable`.
-bool rl_is_readable(const void *address) {
-    const int error = errno, no_operation = -1;
-    if (!address) return false;
-    const long result = syscall(SYS_rt_sigprocmask, no_operation, address, NULL, 8);
-    const bool is_readable = result == 0 || errno != EFAULT;
-    errno = error;
-    return is_readable;
-}
-
-#else
-
-bool rl_is_readable(const void *address) { return address != NULL; }
-
-#endif
-
 void *rl_grown(void *old, size_t used, size_t wanted, size_t size) {
     // If the product overflows, request more than there can be.
     void *fresh = rl_allocate(wanted > SIZE_MAX / size ? SIZE_MAX : wanted * size, "a table");

@@ -12,8 +12,6 @@ void *rl_allocate(size_t size, const char *what);
 void *rl_grown(void *old, size_t used, size_t wanted, size_t size);
 /// Frees such memory, or NULL.
 void rl_discard(void *memory);
-/// Whether the eight bytes at an aligned address can be read. On Linux; elsewhere it is not known.
-bool rl_is_readable(const void *address);
 /// Around each change of this memory, and of that for the code under test; and around a fork, so
 /// that no other thread is in the middle of a change: the child has a copy.
 void rl_lock_memory(void);

@@ -6,7 +6,10 @@
 
 #include "Platform/memory.h"
 
+#include <errno.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 extern void __libc_free(void *memory);
 
@@ -169,10 +172,28 @@ void rl_reuse_what_others_freed(void) {
     rl_unlock_memory();
 }
 
+// The kernel reads the new mask, if there is one, before it rejects the operation. The idea is from
+// Abseil's `AddressIsReadable`.
+static bool is_readable_to_system(const void *address) {
+    const int error = errno, no_operation = -1;
+    const long result = syscall(SYS_rt_sigprocmask, no_operation, address, NULL, 8);
+    const bool is_readable = result == 0 || errno != EFAULT;
+    errno = error;
+    return is_readable;
+}
+
+bool rl_is_readable(const uintptr_t *word) {
+    if (!word) return false;
+    if (!is_ours(word)) return is_readable_to_system(word);
+    const size_t at = (size_t)((const char *)word - all);
+    return at % REGION < regions[at / REGION].usable;
+}
+
 #else
 
 void rl_free_of_program(void *memory) { free(memory); }
 void rl_free_of_others(void *memory) { free(memory); }
 void rl_reuse_what_others_freed(void) {}
+bool rl_is_readable(const uintptr_t *word) { return word != NULL; }
 
 #endif

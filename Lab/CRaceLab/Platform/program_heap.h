@@ -18,3 +18,5 @@ void rl_free_of_program(void *memory);
 /// moment. Such memory is not used again before `rl_reuse_what_others_freed`.
 void rl_free_of_others(void *memory);
 void rl_reuse_what_others_freed(void);
+/// Whether a word can be read, of this memory or any other. On Linux; elsewhere it is not known.
+bool rl_is_readable(const uintptr_t *word);

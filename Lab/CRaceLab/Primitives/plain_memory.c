@@ -22,6 +22,7 @@
 
 #include "Model/locks.h"
 #include "Platform/memory.h"
+#include "Platform/program_heap.h"
 #include "Platform/stack.h"
 #include "Primitives/next_symbol.h"
 #include "Primitives/points.h"
@@ -351,11 +352,11 @@ extern __attribute__((weak)) const char witnesses_of_objects __asm__("$sBoWV");
 static bool begins_object(const void *address) {
     if ((uintptr_t)address % 16 != 0 || !&witnesses_of_objects) return false;
     const uintptr_t *class = *(const uintptr_t *const *)address;
+    if (!class || (uintptr_t) class % sizeof *class != 0) return false;
     static const uintptr_t *known[64];  // to ask the system once about a class
     const uintptr_t **at = &known[(uintptr_t) class / 16 % (sizeof known / sizeof *known)];
-    if (class && *at == class) return true;
-    const bool is = (uintptr_t) class % sizeof *class == 0 && rl_is_readable(class - 1) &&
-                    class[-1] == (uintptr_t)&witnesses_of_objects;
+    if (*at == class) return true;
+    const bool is = rl_is_readable(class - 1) && class[-1] == (uintptr_t)&witnesses_of_objects;
     if (is) *at = class;
     return is;
 }

@@ -62,7 +62,7 @@ typedef struct {
 typedef struct {
     int8_t writer;
     uint32_t write_clock, write_step;
-    uint8_t write_kind;
+    uint8_t write_kind, accesses;  // the second: to a word that begins here
     uintptr_t write_pc;
     rl_thread_set is_part;  // threads whose access here was part of a larger one …
     uint8_t bytes;          // … and the bytes of a word that smaller accesses have touched
