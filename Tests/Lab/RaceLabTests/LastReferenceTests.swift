@@ -155,4 +155,26 @@ struct LastReferenceTests {
 
     @Test("a race is found only if there is one", arguments: programs)
     func races(_ program: KnownProgram) { program.check() }
+
+    @Test("the last release of an object on the stack is no step")
+    func onTheStack() {
+        // What optimized code calls for an object that nothing else refers to.
+        typealias Begin =
+            @convention(c) (UnsafeRawPointer, UnsafeMutableRawPointer) -> UnsafeMutableRawPointer
+        let begin = unsafeBitCast(dlsym(nil, "swift_initStackObject"), to: Begin.self)
+        let exploration = explore { scenario in
+            let step = Holder(0)
+            scenario.thread("A") {
+                step.value = 1
+                withUnsafeTemporaryAllocation(byteCount: 64, alignment: 16) { memory in
+                    let begun = begin(
+                        unsafeBitCast(Holder<Int>.self, to: UnsafeRawPointer.self),
+                        memory.baseAddress!)
+                    Unmanaged<Holder<Int>>.fromOpaque(begun).release()
+                }
+            }
+        }
+        #expect(exploration.survives)
+        #expect(exploration.passingSchedule?.text(threads: ["A"]) == "A")
+    }
 }
