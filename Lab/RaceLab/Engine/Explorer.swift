@@ -173,7 +173,8 @@ final class Explorer {
             coverage: coverage, limit: limit, found: found, outcomes: outcomes,
             expectations: scenario.expectations, passingSchedule: passingSchedule,
             inconclusive: inconclusive, hasWeakOrderings: summary.has_weak_orderings,
-            orderings: summary.allOrderings,
+            orderings: elements(of: summary.orderings, summary.ordering_count)
+                .compactMap(Exploration.Ordering.init),
             randomSeed: summary.has_random_numbers ? options.randomSeed : nil,
             memory: options.memory, startedOver: startedOver, sample: sample,
             covered: stopped ? nil : covered)
@@ -183,9 +184,7 @@ final class Explorer {
     /// that it does.
     private func schedule(of tally: Tally, showing cause: FindingKey) -> Exploration.Schedule {
         guard inconclusive == nil, let computed = tally.computed, computed.size <= tally.size
-        else {
-            return tally.schedule
-        }
+        else { return tally.schedule }
         let schedule = Exploration.Schedule(choicesOfEngine: computed.choices)
         guard schedule != tally.schedule else { return schedule }
         let counted = outcomes
@@ -381,9 +380,8 @@ final class Explorer {
             causes.append(.said(isLivelock ? .livelock : .deadlock, reason))
         }
         for (thread, error) in uncaught {
-            causes.append(
-                .said(
-                    .uncaughtError, "'\(scenario.threads[thread].name)' threw \(words(of: error))"))
+            let name = scenario.threads[thread].name
+            causes.append(.said(.uncaughtError, "'\(name)' threw \(words(of: error))"))
         }
         if run.status == RL_COMPLETE {
             judging = "a check"

@@ -1,7 +1,8 @@
 import CRaceLab
 import Canaries
+import Foundation
 
-// Messages about a run that did not complete.
+// Messages about a run that did not complete, or that ends the process.
 
 extension rl_run {
     /// Why no thread can continue. `names`, here and below, are the names of all threads of the
@@ -124,3 +125,37 @@ func misuses(names: @autoclosure () -> [String]) -> [String] {
 }
 
 func numberOf(steps count: Int) -> String { count == 1 ? "1 step" : "\(count) steps" }
+
+extension Explorer {
+    /// Reports that the code under test is about to end this process.
+    func report(_ end: rl_end, in run: rl_run) {
+        let names = names(of: run)
+        let thread = Int(end.thread)
+        let who =
+            names.indices.contains(thread)
+            ? "'\(names[thread])'" : end.is_in_set_up ? "set-up" : "a check"
+        let what: String
+        if let call = end.call {
+            let site = Exploration.Site.name(Symbols.sites(of: [UInt(end.pc)])[UInt(end.pc)])
+            let name = String(cString: call)
+            what =
+                name.hasPrefix("exec") || name == "fexecve"
+                ? "\(who) replaces the process by another program (\(name)) at \(site)"
+                : "\(who) ends the process with \(name)(\(end.status)) at \(site)"
+        } else {
+            let crash = Crash(
+                signal: end.status, isOverflow: end.overflow, address: UInt(end.pc),
+                frames: elements(of: end.frames, end.frame_count))
+            what = crash.sentence(who, message: nil)
+        }
+        let schedule = run.schedule.text(threads: names)
+        let text = """
+            RaceLab: \(what)
+              in the interleaving \(schedule.isEmpty ? "that begins there" : schedule)
+              To contain this and explore the other interleavings, use a child process:
+              options.isolation = .childProcess()
+
+            """
+        FileHandle.standardError.write(Data(text.utf8))
+    }
+}

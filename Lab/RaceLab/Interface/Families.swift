@@ -126,13 +126,12 @@ extension Canaries.Family {
 extension Canary {
     fileprivate func probed() -> Exploration.Family {
         let failure = failure(of: explored())
-        if failure == nil {
-            return Exploration.Family(name: family.rawValue, reason: nil, usesAreNoticed: true)
+        var usesAreNoticed = true
+        if failure != nil {
+            // The canary itself uses the family, so now it has no verdict.
+            family.isNotObserved()
+            if case .notObserved = explored().inconclusive {} else { usesAreNoticed = false }
         }
-        // The canary itself uses the family, so now it has no verdict.
-        family.isNotObserved()
-        var usesAreNoticed = false
-        if case .notObserved = explored().inconclusive { usesAreNoticed = true }
         return Exploration.Family(
             name: family.rawValue, reason: failure, usesAreNoticed: usesAreNoticed)
     }

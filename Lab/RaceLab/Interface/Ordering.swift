@@ -20,7 +20,7 @@ extension Exploration {
         package private(set) var strength: Strength
 
         /// Returns `nil` for an ordering that Swift does not have.
-        fileprivate init?(_ ordering: rl_ordering) {
+        init?(_ ordering: rl_ordering) {
             guard let strength = Strength(rawValue: Int(ordering.order)) else { return nil }
             pc = UInt(ordering.pc)
             kind = ordering.kind
@@ -46,11 +46,4 @@ extension Exploration {
     /// The memory orderings that the code under test uses, in the order of their first use: at most
     /// `RL_MAX_ORDERINGS`.
     package var orderings: [Ordering] { result.orderings }
-}
-
-extension rl_summary {
-    var allOrderings: [Exploration.Ordering] {
-        let all: [rl_ordering] = elements(of: orderings, ordering_count)
-        return all.compactMap(Exploration.Ordering.init)
-    }
 }

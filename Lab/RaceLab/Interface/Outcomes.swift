@@ -19,9 +19,7 @@ extension Scenario {
         /// How it occurs, or why it must not, in a sentence.
         public let meaning: String
     }
-}
 
-extension Scenario {
     /// Declares one of the outcomes that ``outcome(_:)`` names.
     ///
     /// ```swift

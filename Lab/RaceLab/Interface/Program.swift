@@ -11,12 +11,7 @@ struct Program: @unchecked Sendable {
     ) {
         self.options = options
         if let actor = scenario.isolation {
-            describe = {
-                $0.isMistaken(
-                    "the scenario is isolated to \(actor), by an attribute or because it is described "
-                        + "there: explore from a nonisolated function, or begin it with "
-                        + "{ @Sendable scenario in")
-            }
+            describe = { $0.isMistaken("the scenario", isIsolatedTo: actor, "scenario ") }
         } else {
             // The closure is not isolated, so it can be called like any other closure.
             describe = unsafeBitCast(scenario, to: ((Scenario) -> Void).self)

@@ -41,6 +41,12 @@ public final class Scenario {
     func endDescription() { isDescribed = true }
     func isMistaken(_ words: String) { mistake = mistake ?? words }
 
+    func isMistaken(_ closure: String, isIsolatedTo actor: any Actor, _ argument: String = "") {
+        isMistaken(
+            "\(closure) is isolated to \(actor), by an attribute or because it is described there: "
+                + "explore from a nonisolated function, or begin it with { @Sendable \(argument)in")
+    }
+
     /// Releases the objects that the closures hold, after a run. Freeing one, such as a semaphore,
     /// may be a misuse.
     func letGo() {
@@ -61,12 +67,7 @@ public final class Scenario {
     /// it is `@Sendable`. The threads of a scenario run on no actor, so an isolated closure makes
     /// the exploration inconclusive, too.
     public func thread(_ name: String, _ body: @escaping @isolated(any) () throws -> Void) {
-        if let actor = body.isolation {
-            isMistaken(
-                "the thread '\(name)' is isolated to \(actor), by an attribute or because it is "
-                    + "described there: explore from a nonisolated function, or begin it with "
-                    + "{ @Sendable in")
-        }
+        if let actor = body.isolation { isMistaken("the thread '\(name)'", isIsolatedTo: actor) }
         // The closure is not isolated, so it can be called like any other closure.
         add(NamedThread(name: name, body: unsafeBitCast(body, to: (() throws -> Void).self)))
     }

@@ -7,12 +7,7 @@ extension Scenario {
     /// that it throws counts as a failure. It is detached: it belongs to no actor, and inherits
     /// nothing.
     public func task(_ name: String, _ body: @escaping @isolated(any) () async throws -> Void) {
-        if let actor = body.isolation {
-            isMistaken(
-                "the task '\(name)' is isolated to \(actor), by an attribute or because it is "
-                    + "described there: explore from a nonisolated function, or begin it with "
-                    + "{ @Sendable in")
-        }
+        if let actor = body.isolation { isMistaken("the task '\(name)'", isIsolatedTo: actor) }
         if let why = unavailableTasks {
             isMistaken("the task '\(name)' cannot be explored: \(why)")
         }

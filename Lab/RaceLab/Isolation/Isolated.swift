@@ -67,7 +67,11 @@ final class Isolated {
             if result.limit == .interleavings || result.sample != nil { result.limit = .crash }
             return result
         }
-        return result(of: crash, child)
+        // No interleaving completed: only the crash is known.
+        var found = Found()
+        found.add(finding(of: crash))
+        return ExplorationResult(
+            threads: child.threads, explored: 1, coverage: .first(1), limit: .crash, found: found)
     }
 
     func trace(
@@ -144,15 +148,6 @@ final class Isolated {
                     of: schedule, failingBy: finding?.kind, showing: finding)
             }
         }
-    }
-
-    /// The result if no interleaving completed: only the crash.
-    private func result(of crash: KnownCrash, _ child: ChildResult) -> ExplorationResult {
-        var found = Found()
-        found.add(finding(of: crash))
-        return ExplorationResult(
-            threads: child.threads, explored: 1, coverage: .first(1), limit: .crash,
-            found: found)
     }
 
     private func finding(of crash: KnownCrash) -> Exploration.Finding {

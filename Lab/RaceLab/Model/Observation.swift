@@ -41,11 +41,6 @@ struct Observation {
     }
 }
 
-extension Exploration.Trace {
-    /// Replaces a state that cannot be read because a thread holds a lock.
-    static let locked = "(locked)"
-}
-
 /// What is read for a trace while an interleaving runs.
 final class ReadStates {
     fileprivate(set) var initial: [String] = []

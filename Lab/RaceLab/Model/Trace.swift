@@ -158,6 +158,8 @@ extension Exploration {
         package internal(set) var madeInSetUp: Set<Instance> = []
         /// The named instances, by their class.
         public internal(set) var owners: [Owners] = []
+        /// Replaces a state that cannot be read because a thread holds a lock.
+        static let locked = "(locked)"
         /// The state before the first step.
         public let initial: [String]
         /// The steps of all threads, in the order of execution.

@@ -32,3 +32,32 @@ extension Report.Span {
         }
     }
 }
+
+/// Escapes text so that Markdown shows it unchanged.
+extension String {
+    /// The text as code, valid in a table, too: backticks inside get a longer fence, and a bar gets
+    /// a backslash. Empty if the text is blank.
+    var markdownCode: String {
+        let text = onOneLine.replacing("|", with: "\\|")
+        guard text.contains(where: { $0 != " " }) else { return "" }
+        let longest = text.matches(of: #/`+/#).map(\.output.count).max() ?? 0
+        let fence = String(repeating: "`", count: longest + 1)
+        let gap = text.hasPrefix("`") || text.hasSuffix("`") ? " " : ""
+        return fence + gap + text + gap + fence
+    }
+
+    /// The text as plain text.
+    var markdownText: String {
+        var escaped = ""
+        for character in onOneLine {
+            switch character {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case "\\", "`", "*", "_", "{", "}", "[", "]", "#", "|", "~", "!", ">", "$":
+                escaped += "\\\(character)"
+            default: escaped.append(character)
+            }
+        }
+        return escaped
+    }
+}
