@@ -155,7 +155,7 @@ private enum OfficeRequirements {
                 sale.inside = [other, .third]
                 sell([(3, [sale, .third])], answer, scenario)
             }
-            programs.interleavings = 3_000
+            programs.runs = 3_000
             return programs
         }
         .whenStuck(

@@ -17,16 +17,16 @@ struct Programs {
     var watched = 0
     /// Whether nothing that makes a note may run while a lock is held.
     var forbidsCallsUnderLocks = false
-    var interleavings = Programs.interleavingsOfAll
+    var runs = Programs.runsOfAll
 
     /// The limits. None of them is a time.
-    static let interleavingsOfOne = 4_000
-    static let interleavingsOfAll = 20_000
+    static let runsOfOne = 4_000
+    static let runsOfAll = 20_000
 
-    /// How many interleavings the next program may have. No program goes without, however many the
-    /// earlier ones have used.
+    /// How many runs the next program may have. No program goes without, however many the earlier
+    /// ones have used.
     static func share(of left: Int, among programs: Int) -> Int {
-        min(interleavingsOfOne, max(16, min(400, 6_000 / programs), 8 * left / programs))
+        min(runsOfOne, max(16, min(400, 6_000 / programs), 8 * left / programs))
     }
 }
 
@@ -78,7 +78,7 @@ extension Requirement {
 
     static var optionsOfPrograms: Exploration.Options {
         var options = Requirement.options
-        options.maximumInterleavings = Programs.interleavingsOfOne
+        options.maximumInterleavings = Programs.runsOfOne
         return options
     }
 
@@ -88,19 +88,20 @@ extension Requirement {
         var options = Requirement.optionsOfPrograms
         options.stopsAtFirstFailure = true
         let hasOneThread = programs.runAlone != nil
-        var explored = 0
+        var (explored, runs) = (0, 0)
         var isComplete = true
         // How many programs may leave too much to explore if waits end at any time.
         var endless = 8
         for number in numbers {
             Patience.begin(program: number)
-            options.maximumInterleavings = Programs.share(
-                of: programs.interleavings - explored, among: programs.count - number)
+            options.maximumRuns = Programs.share(
+                of: programs.runs - runs, among: programs.count - number)
             let describe = { programs.add(number, to: $0) }
             options.timeOutsFireAtAnyTime = endless > 0
             let exploration = exploration(&options, ifBounded: true, describe)
             if !options.timeOutsFireAtAnyTime { endless -= 1 }
             explored += exploration.explored
+            runs += exploration.explored + exploration.redundant
             if var failure = Failure(exploration, hasOneThread: hasOneThread) {
                 failure.program = number
                 if isOptimized { return .fails(failure) }

@@ -244,7 +244,7 @@ extension Programs {
             }
         }
         programs.forbidsCallsUnderLocks = true
-        programs.interleavings = 6_000
+        programs.runs = 6_000
         return programs
     }
 }
