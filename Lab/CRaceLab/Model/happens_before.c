@@ -71,11 +71,10 @@ static void check_against(rl_race race, int other, rl_kind kind, uint32_t clock,
     note_race(race);
 }
 
-void rl_check_access(plain_access a) {
+static void check_access(cell *c, plain_access a) {
     const int index = me->thread;
     const thread *t = my_thread();
     RL_REQUIRE(is_consistent(&t->clock), "something that is not known happens before");
-    cell *c = rl_cell_at(a.address);
     const rl_race race = {.address = a.address,
                           .is_partial = a.is_part || c->is_part,
                           .second_thread = (uint8_t)index,
@@ -104,16 +103,6 @@ enum { WORD = sizeof(uint64_t), MOST_WORDS = 1024 };
 /// What has been accessed of a word. Of an access that is announced the size is not known.
 enum { NONE, TO_WORD, ANNOUNCED, TO_ANY_PART };
 
-/// Checks part of an access; what is known about it is kept for this key.
-static void check_part(uintptr_t key, plain_access a, bool is_part) {
-    const size_t count = lab.run.race_count;
-    plain_access part = a;
-    part.address = key;
-    part.is_part = is_part;
-    rl_check_access(part);
-    for (size_t i = count; i < lab.run.race_count; i++) lab.run.races[i].address = a.address;
-}
-
 /// The key of the accesses to a whole word. At its first byte, smaller ones may begin, too.
 static uintptr_t whole(uintptr_t address) {
     return (address & -(uintptr_t)WORD) ^ (uintptr_t)1 << 61;
@@ -125,24 +114,30 @@ static void keep_apart(cell *c, uintptr_t word) {
     c->accesses = TO_ANY_PART;
 }
 
-static void check_announced(plain_access a) {
+void rl_check_access(plain_access a) {
     cell *c = rl_cell_at(a.address);
     if (c->accesses == TO_WORD) keep_apart(c, a.address);
     if (c->accesses == NONE) c->accesses = ANNOUNCED;
-    rl_check_access(a);
+    check_access(c, a);
+}
+
+/// Checks part of an access against what is known of that part.
+static void check_part(cell *known, plain_access a, bool is_part) {
+    a.is_part = is_part;
+    check_access(known, a);
 }
 
 static void check_word(uintptr_t word, plain_access a) {
     cell *c = rl_cell_at(word);
     if (c->accesses == NONE) c->accesses = TO_WORD;
     if (c->accesses == ANNOUNCED) keep_apart(c, word);
-    check_part(word, a, word != a.address);
+    check_part(c, a, word != a.address);
     if (c->accesses == TO_WORD) return;
     const size_t races = lab.run.race_count;
-    check_part(whole(word), a, word != a.address);
+    check_part(rl_cell_at(whole(word)), a, word != a.address);
     lab.run.race_count = races;
     for (uintptr_t at = word + 1; c->bytes && at < word + WORD; at++)
-        if (c->bytes >> at % WORD & 1) check_part(at, a, true);
+        if (c->bytes >> at % WORD & 1) check_part(rl_cell_at(at), a, true);
 }
 
 static void check_part_of_word(uintptr_t from, uintptr_t to, plain_access a) {
@@ -154,13 +149,13 @@ static void check_part_of_word(uintptr_t from, uintptr_t to, plain_access a) {
     // Not on the stack, of which only so much is cleaned.
     static cell before;
     before = *word;
-    check_part(whole(from), a, from % WORD || from != a.address);
+    check_part(word, a, from % WORD || from != a.address);
     *word = before;
-    for (uintptr_t at = from; at < to; at++) check_part(at, a, at != a.address);
+    for (uintptr_t at = from; at < to; at++) check_part(rl_cell_at(at), a, at != a.address);
 }
 
 void rl_check_memory(plain_access a, size_t size) {
-    if (size == 0) return check_announced(a);
+    if (size == 0) return rl_check_access(a);
     const uintptr_t start = a.address & -(uintptr_t)WORD, end = a.address + size;
     for (uintptr_t word = start; word < end && word - start < MOST_WORDS * WORD; word += WORD) {
         const uintptr_t from = word < a.address ? a.address : word;

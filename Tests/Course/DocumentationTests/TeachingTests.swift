@@ -46,8 +46,8 @@ struct TeachingTests {
                 .split(separator: " ").first.flatMap { Int($0) })
         let documented = [
             "(\(Limits().seconds) seconds)",
-            "in at most \(try number(Programs.interleavingsOfOne)) interleavings",
-            "use up \(try number(Programs.interleavingsOfAll)) together, but never below "
+            "in at most \(try number(Programs.runsOfOne)) runs",
+            "use up \(try number(Programs.runsOfAll)) together, but never below "
                 + "\(Programs.share(of: 0, among: .max)).",
             "exercise 13, the limit is at most "
                 + "\(try number(Requirement.maximumInterleavings)).",
