@@ -34,7 +34,7 @@ bool rl_is_disabled(rl_family family, rl_place place) {
 library rl_runtime;
 bool rl_may_control_tasks;
 
-bool rl_is_of_runtime(uintptr_t pc) {
+bool rl_is_of_tasks(uintptr_t pc) {
     return pc - rl_runtime.start < rl_runtime.end - rl_runtime.start;
 }
 
@@ -50,7 +50,7 @@ circumstance rl_circumstance(rl_family family, rl_place *place) {
     if (!rl_active && !me) return FOREIGN;
     if (!rl_active) return me->thread == NO_THREAD ? BETWEEN_RUNS : UNSEEN;
     if (rl_sees(family, *place) && rl_is_call_of_program(place)) return BY_PROGRAM;
-    return rl_is_of_runtime(place->pc) && rl_controls_tasks() ? BY_RUNTIME : UNSEEN;
+    return rl_is_of_tasks(place->pc) && rl_controls_tasks() ? BY_RUNTIME : UNSEEN;
 }
 
 #endif

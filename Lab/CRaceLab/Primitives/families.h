@@ -49,7 +49,7 @@ static inline bool is_handled(circumstance c) { return c == BY_PROGRAM || c == B
 extern library rl_runtime;
 extern bool rl_may_control_tasks;
 /// Whether the code at an address belongs to that library.
-bool rl_is_of_runtime(uintptr_t pc);
+bool rl_is_of_tasks(uintptr_t pc);
 /// Whether the lab controls the tasks on this thread.
 bool rl_controls_tasks(void);
 /// Whether the code under test itself makes the call, on a thread that the lab controls.

@@ -153,7 +153,7 @@ int rl_owner_of_stack(uintptr_t address) {
 }
 
 void rl_note_change(uintptr_t address, uintptr_t pc) {
-    if (!lab.run.is_first || rl_is_in_runtime(address)) return;
+    if (!lab.run.is_first || rl_is_data_of_runtime(address)) return;
     // What the set-up changes, perhaps a counter, is less likely to make a difference.
     if (rl_exploration.summary.older_change && !rl_exploration.summary.is_change_of_set_up) return;
     const bool is_own_stack =
@@ -255,7 +255,7 @@ static __attribute__((noinline)) bool meet_access(rl_kind kind, extent memory, b
     if (is_own_stack || !rl_on_lab_thread() || me->fate != STAYS) return false;
     thread *t = my_thread();
     touch(t);
-    if (rl_is_in_frame(t, address) || rl_is_in_runtime(address)) return false;
+    if (rl_is_in_frame(t, address) || rl_is_data_of_runtime(address)) return false;
     if (kind == RL_MODIFY) rl_note_change(address, place.pc);
     look_at_access(kind, memory, is_announcement, place);
     return true;

@@ -164,7 +164,7 @@ static bool can_be_looked_for(const void *object) {
 /// may go on elsewhere, and makes no step here.
 static bool is_of_task(rl_place place) {
     const thread *t = my_thread();
-    return rl_is_of_runtime(place.pc) && t->is_task && rl_current_task() == t->task;
+    return rl_is_of_tasks(place.pc) && t->is_task && rl_current_task() == t->task;
 }
 
 /// Finds where the program releases a reference, or a library for it, as that of an array's element.

@@ -73,7 +73,7 @@ static void acquire(const void *thing) {
 static void release(const void *thing) {
     const rl_place place = RL_CALLER;
     if (is_finding_out)
-        trial.registers |= rl_is_of_runtime(rl_learn_registration(place, trial.stack));
+        trial.registers |= rl_is_of_tasks(rl_learn_registration(place, trial.stack));
     if (is_finding_out) return hear((told){RELEASES, thing, place.pc, NULL});
     // By then the task may run elsewhere, so this orders nothing.
     if (place.pc == leaves) return;
@@ -107,7 +107,7 @@ static void run_on_main(void *context) {
 }
 
 bool rl_job_passes(dispatch_object queue, void *job, function work, rl_place place) {
-    if (!rl_is_of_runtime((uintptr_t)work)) return false;
+    if (!rl_is_of_tasks((uintptr_t)work)) return false;
     if (is_finding_out) {
         hear((told){SENDS, job, place.pc, work});
         return true;
@@ -131,7 +131,7 @@ bool rl_job_passes(dispatch_object queue, void *job, function work, rl_place pla
 enum { MOST_SLEEPS = 100 };
 
 bool rl_delayed_job_passes(uint64_t when, void *job, function work) {
-    if (!rl_is_of_runtime((uintptr_t)work) || !rl_controls_tasks()) return false;
+    if (!rl_is_of_tasks((uintptr_t)work) || !rl_controls_tasks()) return false;
     if (kind_of(job) != 0) return false;
     const void *code = ((void *const *)job)[7];
     thread *t = my_thread();
@@ -140,7 +140,7 @@ bool rl_delayed_job_passes(uint64_t when, void *job, function work) {
         if (!place.pc) place.pc = t->pc;
         rl_meet_outside("sleeps again and again, and reads the clock meanwhile", place);
     }
-    rl_send_job_later(job, work, rl_model_time(when), rl_is_of_runtime((uintptr_t)code));
+    rl_send_job_later(job, work, rl_model_time(when), rl_is_of_tasks((uintptr_t)code));
     return true;
 }
 
@@ -148,7 +148,7 @@ bool rl_delayed_job_passes(uint64_t when, void *job, function work) {
 
 int clock_gettime(clockid_t clock, struct timespec *time) {
     const rl_place place = RL_CALLER;
-    const bool is_of_task = rl_is_of_runtime(place.pc) && rl_controls_tasks();
+    const bool is_of_task = rl_is_of_tasks(place.pc) && rl_controls_tasks();
     if (is_of_task) rl_comes_to_clock(rl_place_that_awaits(place));
     const int result = REAL(clock_gettime)(clock, time);
     if (result == 0) rl_shows_still_time(clock, time, place.pc);
@@ -264,7 +264,7 @@ SWIFT_FUNCTION void swift_task_dealloc_through(void *frame) {
 bool rl_is_lock_of_stream(rl_place place) { return place.pc == locks_stream; }
 
 bool rl_finds_out_about_lock(void *mutex, rl_place place) {
-    if (is_finding_out && rl_is_of_runtime(place.pc)) hear((told){LOCKS, mutex, place.pc, NULL});
+    if (is_finding_out && rl_is_of_tasks(place.pc)) hear((told){LOCKS, mutex, place.pc, NULL});
     return is_finding_out;
 }
 

@@ -132,7 +132,7 @@ library rl_library_with(uintptr_t address) {
     return s.found;
 }
 
-bool rl_is_in_runtime(uintptr_t address) {
+bool rl_is_data_of_runtime(uintptr_t address) {
     static bool is_known;
     static library runtime;
     if (!is_known) {
@@ -148,7 +148,7 @@ bool rl_is_in_runtime(uintptr_t address) {
 
 #else
 
-bool rl_is_in_runtime(uintptr_t address) {
+bool rl_is_data_of_runtime(uintptr_t address) {
     (void)address;
     return false;
 }

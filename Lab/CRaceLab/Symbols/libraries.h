@@ -29,7 +29,7 @@ library rl_library_with(uintptr_t address);
 bool rl_is_global(uintptr_t address);
 /// Whether an address is in the Swift runtime. Its static data is metadata, which generic code reads
 /// at each call, and which never changes.
-bool rl_is_in_runtime(uintptr_t address);
+bool rl_is_data_of_runtime(uintptr_t address);
 /// The file name of the library that contains the code at an address; empty if it is unknown.
 const char *rl_name_of_library(uintptr_t pc);
 /// Whether this is the library with a name, given without an extension.
