@@ -177,15 +177,16 @@ final class CancellationSubject: Subject, @unchecked Sendable {
             farewells.access { $0[number] = log }
             farewell = Farewell(captured == .busyObject ? self : nil, log)
         }
-        let withdraw = token?.gradedOnCancel { [farewell, log = logs[number], weak self] in
+        // Not weakly: then the lab would show where this object ends.
+        let withdraw = token?.gradedOnCancel { [farewell, log = logs[number], self] in
             log.append(1, "observer \(number) is called")
             withExtendedLifetime(farewell) {
                 guard log.entries.count == 1 else { return }
                 for operation in inside {
                     if case .wait = operation {
-                        self?.standstill.during { self?.perform(operation) }
+                        standstill.during { perform(operation) }
                     } else {
-                        self?.perform(operation)
+                        perform(operation)
                     }
                 }
             }
