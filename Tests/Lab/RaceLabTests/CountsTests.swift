@@ -24,7 +24,7 @@ struct CountsTests {
         deinit { atEnd?() }
     }
 
-    private final class Holder {
+    private final class Holder: @unchecked Sendable {
         var strong: Thing?
         weak var weakly: Thing?
         var list: [Thing] = []
@@ -332,11 +332,10 @@ struct CountsTests {
         KnownProgram(
             "the result of a child task", outcomes: ["gone", "alive"], everyOrder: true
         ) { scenario in
-            let (holder, log) = (Holder(), Scenario.Log<String>())
-            nonisolated(unsafe) var thing: Thing? = Thing()
-            holder.weakly = thing
+            let (holder, log) = (Holder(Thing()), Scenario.Log<String>())
+            holder.weakly = holder.strong
             scenario.task("awaits") {
-                async let result = thing.take()!
+                async let result = holder.strong.take()!
                 _ = await result.value
             }
             scenario.thread("looks") { log.append(holder.weakly == nil ? "gone" : "alive") }
