@@ -58,7 +58,9 @@ struct CancellationModel: SequentialModel {
             // Among observers that do nothing more, the order makes no difference.
             let isBusy = called.contains { !observers[$0]!.inside.isEmpty }
             let orders = isBusy ? Settling.orders(ofAll: called.count) : [Array(called.indices)]
-            return orders.map { order in Following(model: next, next: order.map { .call(called[$0]) }) }
+            return orders.map { order in
+                Following(model: next, next: order.map { .call(called[$0]) })
+            }
         case .read(let number):
             next.events[number].append(isCancelled ? 1 : 0)
         case .call(let number):
