@@ -34,6 +34,9 @@ extension Requirement {
             "What does each blocked thread wait for, and which thread could provide it?",
         "livelock":
             "What does the loop wait for, and which thread could bring that about?",
+        "misuse":
+            "Which of your lines take the lock, and which release it, on each path through the "
+            + "function?",
         "waits forever":
             "What does the thread wait for, and which thread must provide it after the wait has "
             + "begun?",

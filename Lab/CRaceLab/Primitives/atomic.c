@@ -74,6 +74,14 @@ static void read_store(thread *t, int order, rl_kind kind) {
         rl_did_read(kind, t->address, t->reads.store, hash_of(t->reads.expected));
 }
 
+/// The thread writes a word, which may be the address of a block.
+static void pass_on(uint64_t word) {
+    for (int i = 0; i < lab.run.thread_count; i++) {
+        block_of_memory *b = rl_block_with(&lab.run.threads[i], word);
+        if (b) b->is_passed_on = true;
+    }
+}
+
 /// The same for a write. That of a read-modify-write operation continues the release sequence that
 /// it finds. Returns the number of the store; 0: the stores are not kept.
 static uint32_t write_atomic(thread *t, int order, bool is_read_modify_write, bool keeps) {
@@ -87,8 +95,11 @@ static uint32_t write_atomic(thread *t, int order, bool is_read_modify_write, bo
     }
     rl_join_times(c->released.at, t->clock.at);
     rl_join_times(c->released.ordered, releases(effective(order)) ? t->clock.ordered : t->fenced);
-    if (keeps)
+    if (keeps) {
         number = rl_note_store((const void *)t->address, t->writes, effective(order), &c->released);
+        pass_on(t->writes.low);
+        pass_on(t->writes.high);
+    }
     rl_tick((int)(t - lab.run.threads));
     if (keeps) t->advanced_at = 0;
     return number;

@@ -126,7 +126,8 @@ static void note_whether_late(thread *t, bool has_succeeded) {
     const uint64_t latest = t->latest;
     t->latest = 0;
     if (latest > 0 && has_succeeded && t->clock.slept > latest && !rl_gives(RL_LIBERTY_TIME_OUTS))
-        rl_exploration.summary.late_wait = t->pc;
+        rl_doubt("waits beyond its time limit, unless timeOutsFireAtAnyTime lets it give up",
+                 (rl_place){.pc = t->pc});
 }
 
 uint32_t rl_announced_step(int index) {

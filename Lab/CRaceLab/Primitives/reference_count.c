@@ -10,6 +10,7 @@
 #include "Primitives/next_symbol.h"
 #include "Primitives/plain_memory.h"
 #include "Primitives/points.h"
+#include "Scheduler/outside.h"
 #include "Search/reference_counts.h"
 #include "State/blocks.h"
 #include "State/shadow.h"
@@ -37,11 +38,6 @@ static struct {
 } runtime;
 
 #define HIDDEN __attribute__((visibility("hidden"), used))
-
-HIDDEN void *rl_retain(void *object) {
-    rl_counts(object, 1, false);
-    return runtime.real_retain(object);
-}
 
 // Some values are not objects and must not be retained, such as string literals: they are negative.
 // The runtime of Swift 6.2 passes them as they are. That of Swift 6.3 clears the bits that mark
@@ -119,17 +115,6 @@ static bool finds_immortals(void) {
     return atomic_load(&rl_immortals) > before;
 }
 
-static void *retain_n(void *object, uint32_t n) {
-    rl_counts(object, (int)n, false);
-    return runtime.real_retain_n(object, n);
-}
-
-static void *try_retain(void *object) {
-    void *result = runtime.real_try_retain(object);
-    rl_counts(result, 1, true);
-    return result;
-}
-
 /// Whether the object was freed in this run, or its `deinit` runs, which it would begin once more.
 static bool has_ended(const void *object, int64_t references, uint32_t n) {
     if (me->fate != STAYS) return false;
@@ -181,6 +166,45 @@ static bool is_of_program(rl_place *place) {
     return true;
 }
 
+/// Whether another thread has made an object, an atomic operation has passed it on, and nothing
+/// orders before now that it was made.
+static bool is_passed_on_unordered(const void *object) {
+    const thread *t = my_thread();
+    for (int i = 0; i < lab.run.thread_count; i++) {
+        const thread *o = &lab.run.threads[i];
+        const block_of_memory *b = o == t ? NULL : rl_block_with(o, (uintptr_t)object);
+        if (b && b->is_passed_on && b->since > t->clock.ordered[i]) return true;
+    }
+    return false;
+}
+
+/// A thread uses an object. What initializes that of a generic type is not seen, so an atomic
+/// operation that passes the object on with too weak an ordering would not be noticed.
+static void use(const void *object, rl_place place) {
+    if (!rl_exploration.scenario->keeps_stores || !rl_active || me->fate != STAYS) return;
+    if (is_passed_on_unordered(object) && is_of_program(&place))
+        rl_doubt("uses an object that an atomic operation has passed on with too weak an ordering",
+                 place);
+}
+
+HIDDEN void *rl_retain(void *object) {
+    use(object, RL_CALLER);
+    rl_counts(object, 1, false);
+    return runtime.real_retain(object);
+}
+
+static void *retain_n(void *object, uint32_t n) {
+    use(object, RL_CALLER);
+    rl_counts(object, (int)n, false);
+    return runtime.real_retain_n(object, n);
+}
+
+static void *try_retain(void *object) {
+    void *result = runtime.real_try_retain(object);
+    rl_counts(result, 1, true);
+    return result;
+}
+
 /// Whether the thread has done nothing that others can notice since a step that only accesses
 /// memory. Unless there is a data race, no thread can tell whether it looks for an object before or
 /// after such a step.
@@ -222,6 +246,7 @@ static bool will_release(const void *object, uint32_t n, rl_place place) {
 
 static void release_references(void *object, uint32_t n, rl_place place) {
     if (!rl_active || (intptr_t)object <= 0) return runtime.real_release_n(object, n);
+    use(object, place);
     if (!will_release(object, n, place)) return;
     rl_release_in_progress this;
     rl_begin_release(&this, object);

@@ -160,7 +160,7 @@ void rl_meet_unannounced(rl_kind kind, extent memory, bool is_step, rl_place pla
     }
     if (is_part_of_announced(t, address, place)) return;
     if (rl_is_compilers_own(place.pc) && rl_is_compilers_cache(place.pc, address)) return;
-    if (kind == RL_MODIFY) rl_exploration.summary.has_unannounced = t->modifies = true;
+    if (kind == RL_MODIFY) t->modifies = true;
     check(kind, memory, place, false);
 }
 

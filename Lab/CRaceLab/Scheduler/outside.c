@@ -21,6 +21,12 @@ void rl_meet_outside(const char *what, rl_place place) {
     if (me->thread >= 0 && rl_active) rl_end_run_with(RL_OUTSIDE);
 }
 
+void rl_doubt(const char *what, rl_place place) {
+    if (rl_exploration.summary.doubt) return;
+    rl_exploration.summary.doubt = what;
+    rl_exploration.summary.doubt_pc = place.pc;
+}
+
 void rl_meet_task_outside(rl_place place) {
     rl_meet_outside(rl_is_between_runs_here()
                         ? "starts or resumes a task while the scenario is set up or checked"

@@ -9,6 +9,8 @@
 void rl_meet_outside(const char *what, rl_place place);
 /// The same for a task that is started or resumed where the lab does not control tasks.
 void rl_meet_task_outside(rl_place place);
+/// For this reason, there will be no verdict unless something is found.
+void rl_doubt(const char *what, rl_place place);
 
 /// What code under test does with a lock or an atomic whose operations the lab does not see.
 #define RL_LOCK_WITHOUT_CALLS \

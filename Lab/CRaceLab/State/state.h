@@ -130,11 +130,11 @@ typedef struct {
 typedef struct {
     uintptr_t start;
     size_t size;
-    size_t words;           // how many of its words are looked at
-    uint64_t looked_at_in;  // number of the last fingerprint that includes it
-    uint32_t since;         // the thread's clock at the allocation
-    uintptr_t written_at;   // the place of its last write before the thread released anything
-    bool is_freed;
+    size_t words;                 // how many of its words are looked at
+    uint64_t looked_at_in;        // number of the last fingerprint that includes it
+    uint32_t since;               // the thread's clock at the allocation
+    uintptr_t written_at;         // the place of its last write before the thread released anything
+    bool is_freed, is_passed_on;  // an atomic operation has written its address somewhere
 } block_of_memory;
 
 /// Other memory: a block that the set-up of a run has allocated, a part of the stack of a task, or

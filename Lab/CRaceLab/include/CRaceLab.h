@@ -223,12 +223,12 @@ typedef struct {
     rl_bound bound;            // the bound that was reached, if any
     const char *outside;       // if `status` is RL_OUTSIDE: what the outside code does …
     uintptr_t outside_pc;      // … and where that started
-    uintptr_t late_wait;       // where a wait has succeeded after its time was over; or 0
+    const char *doubt;         // why it is inconclusive if nothing is found; or NULL …
+    uintptr_t doubt_pc;        // … and where
     bool starts_again;         // `learn` returned false, or a run has shown more
     bool has_weak_orderings;   // atomic operations that are not sequentially consistent
     rl_matters matters;        // more than in the scenario, if a run has shown more
     bool has_random_numbers;   // the code under test has drawn some
-    bool has_unannounced;      // it has changed shared memory without an announcement
     uintptr_t older_change;    // where the first run changes memory that is older than it; or 0 …
     bool is_change_of_set_up;  // … and whether the set-up does that
     uint32_t ordering_count;

@@ -94,10 +94,8 @@ final class Explorer {
     var search: Search?
     /// What was covered when a bound was reached.
     var progress: SearchProgress?
-    /// The finding whose steps a trace marks, and whether the run of the trace has changed shared
-    /// memory without an announcement.
+    /// The finding whose steps a trace marks.
     var shown: String?
-    var hasUnannounced = false
     /// The code addresses in the very first run, if the engine has started over since then.
     private var placesAtFirst: [UInt]?
     /// Where that run has changed memory that is older than it.
@@ -141,9 +139,8 @@ final class Explorer {
         let covered = progress.map(Exploration.Covered.init)
         let threads = threads.names(after: named)
         inconclusive = inconclusive ?? inconclusive(after: summary)
-        if inconclusive == nil, tallies.isEmpty, summary.late_wait != 0 {
-            let what = "waits beyond its time limit, unless timeOutsFireAtAnyTime lets it give up"
-            inconclusive = rl_run.outside(what, at: summary.late_wait)
+        if inconclusive == nil, tallies.isEmpty, let doubt = summary.doubt {
+            inconclusive = rl_run.outside(String(cString: doubt), at: summary.doubt_pc)
         }
         if inconclusive == nil, !firstCanBeRepeated() {
             inconclusive = LikelyCause(lastPlaces).inconclusive

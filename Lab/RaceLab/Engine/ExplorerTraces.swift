@@ -32,7 +32,9 @@ extension Explorer {
     /// Runs one interleaving and records its trace. If the schedule does not fit, it runs a second
     /// time: in the first run, lazy initialization can make a loop spin one more round.
     ///
-    /// - Parameter learning: whether to look for unannounced accesses if it does not fit.
+    /// - Parameter learning: whether to explore if it does not fit. The process that printed the
+    ///   schedule knew accesses that nothing announces, and places that only pass a lock: see
+    ///   Primitives/unannounced.c.
     func trace(
         of schedule: Exploration.Schedule, learning: Bool = true
     ) throws(Exploration.ReplayError) -> Exploration.Trace {
@@ -40,16 +42,14 @@ extension Explorer {
             return try traceOnce(of: schedule)
         } catch {
             guard case .mismatch = error else { throw error }
-            if learning, hasUnannounced { learnUnannounced() }
+            if learning { learnSteps() }
             return try traceOnce(of: schedule)
         }
     }
 
-    /// Finds accesses that nothing announces, and that are steps nevertheless: see
-    /// Primitives/unannounced.c. The process that printed the schedule knew them.
-    private func learnUnannounced() {
+    private func learnSteps() {
         var few = options
-        few.maximumInterleavings = 100
+        few.maximumInterleavings = 2_000
         few.maximumTime = .seconds(5)
         _ = Explorer(few, describe, crashes: crashes).explored()
     }
@@ -71,7 +71,6 @@ extension Explorer {
             }
             return false
         }
-        hasUnannounced = summary.has_unannounced
         if let inconclusive { throw .inconclusive(inconclusive) }
         if let mismatch { throw .mismatch(mismatch) }
         guard let trace else {

@@ -52,6 +52,42 @@
             scenario.check { try Scenario.require(counter.value == 2, "an update was lost") }
         }
 
+        private final class Locked: @unchecked Sendable {
+            var one = pthread_mutex_t(), other = pthread_mutex_t()
+            init() {
+                pthread_mutex_init(&one, nil)
+                pthread_mutex_init(&other, nil)
+            }
+        }
+
+        private static func takesTwoLocks(_ scenario: Scenario) {
+            let locked = Locked()
+            scenario.thread("first") {
+                pthread_mutex_lock(&locked.one)
+                pthread_mutex_lock(&locked.other)
+                pthread_mutex_unlock(&locked.other)
+                pthread_mutex_unlock(&locked.one)
+            }
+            scenario.thread("second") {
+                pthread_mutex_lock(&locked.other)
+                pthread_mutex_lock(&locked.one)
+                pthread_mutex_unlock(&locked.one)
+                pthread_mutex_unlock(&locked.other)
+            }
+        }
+
+        private static func publishesAnObject(_ scenario: Scenario) {
+            let shared = Box(Atomic<Unmanaged<Node>?>(nil))
+            let buffer = Buffer()
+            scenario.thread("first") {
+                shared.value.store(.passRetained(Node(1)), ordering: .relaxed)
+            }
+            scenario.thread("second") {
+                guard let found = shared.value.load(ordering: .acquiring) else { return }
+                buffer.seen = found.takeUnretainedValue().value
+            }
+        }
+
         private final class Another: @unchecked Sendable {
             @exclusivity(unchecked) var value = 0
         }
@@ -253,6 +289,38 @@
             #expect(exploration.inconclusive == nil)
         }
 
+        private final class Holder<Value>: @unchecked Sendable {
+            let value: Value
+            init(_ value: Value) { self.value = value }
+        }
+
+        @Test(
+            "of an object of a generic type it is not seen, which is said",
+            arguments: [true, false], [AtomicStoreOrdering.releasing, .relaxed])
+        func publishedGenerically(isRetained: Bool, ordering: AtomicStoreOrdering) {
+            let exploration = explore { scenario in
+                let first = Box(Atomic<Unmanaged<Holder<Int>>?>(nil))
+                let buffer = Buffer()
+                scenario.thread("writes") {
+                    let new = Unmanaged.passRetained(Holder(1))
+                    if ordering == .releasing {
+                        first.value.store(new, ordering: .releasing)
+                    } else {
+                        first.value.store(new, ordering: .relaxed)
+                    }
+                }
+                scenario.thread("reads") {
+                    guard let found = first.value.load(ordering: .acquiring) else { return }
+                    let holder =
+                        isRetained ? found.takeUnretainedValue() : found.takeRetainedValue()
+                    buffer.seen = holder.value
+                }
+            }
+            #expect(exploration.survives == (ordering == .releasing), "\(exploration.summary)")
+            #expect((exploration.inconclusive == nil) == (ordering == .releasing))
+            #expect(exploration.findings.isEmpty)
+        }
+
         @Test("an access that has become a step conflicts with one that is none yet")
         func learned() {
             let write = { (buffer: Buffer) in buffer.memory[0] = 1 }
@@ -280,6 +348,27 @@
             await #expect(processExitsWith: .success) {
                 let trace = try Exploration.replay("FSFS", Self.losesAnUpdate)
                 #expect(trace.findings.map(\.kind).contains(.failedCheck))
+            }
+        }
+
+        @Test("so can that of a deadlock of locks in properties, also if it is incomplete")
+        func replayOfDeadlock() async {
+            await #expect(processExitsWith: .success) {
+                let trace = try Exploration.replay("FS", Self.takesTwoLocks)
+                #expect(trace.findings.map(\.kind) == [.deadlock])
+            }
+            await #expect(processExitsWith: .success) {
+                let completed = try Exploration.replay(prefix: "S", Self.takesTwoLocks)
+                #expect(completed.mismatch == nil)
+                #expect(completed.trace.scheduleText == "SF")
+            }
+        }
+
+        @Test("so can that in which an object is published too weakly")
+        func replayOfPublication() async {
+            await #expect(processExitsWith: .success) {
+                let trace = try Exploration.replay("FFSSS", Self.publishesAnObject)
+                #expect(trace.findings.map(\.kind) == [.dataRace])
             }
         }
 
