@@ -215,10 +215,10 @@
                 (shared.memory + 1).update(from: shared.memory, count: 1)
                 (shared.memory + 1).initialize(to: isFirst ? 1 : 2)
             },
-            Program("properties of a generic type", "not seen") { shared, isFirst in
+            Program("objects with properties of a generic type", "inconclusive") { shared, isFirst in
                 passOn(isFirst, shared.word, Node(5)) { precondition($0.value == 5) }
             },
-            Program("properties of a class that is not generic", "seen!") { shared, isFirst in
+            Program("objects with other properties only", "seen!") { shared, isFirst in
                 passOn(isFirst, shared.word, Leaf(5)) { precondition($0.value == 5) }
             },
             Program("fields of a structure", "seen!") { shared, isFirst in
