@@ -39,8 +39,8 @@ struct Forbidden: Sendable {
     private static let runsTooEarly =
         "an answer may not run code when it is loaded, or replace other code"
     private static let runsLater =
-        "handlers have to run inside the call that settles or observes, and "
-        + "dispatched work runs later (a queue can run it at once, with sync)"
+        "the grader looks at what has happened when a call that settles or observes returns, and "
+        + "dispatched work may run later (a queue can run it at once, with sync)"
     private static let isReachedByAwait =
         "code outside an actor reaches it with await only, so a handler could not "
         + "run before the call returns (a lock, an atomic or a queue can be used from "
@@ -99,6 +99,13 @@ struct Forbidden: Sendable {
     static let finishedThing = ["PromiseOperators", "Stage3ThreadSafe"].map {
         Forbidden(.words, $0, "the exercise asks you to write the promise yourself")
     }
+
+    /// For exercises in which a promise is made safe.
+    static let mainQueue = [
+        Forbidden(
+            .declaration, "DispatchQueue.main",
+            "on the main thread, a call that waits for the main queue never returns")
+    ]
 
     /// For exercises whose handlers run inside the call that settles or observes.
     static let sentAway: [Forbidden] =

@@ -20,7 +20,7 @@ extension Exercise {
             + "Mutex does not have to be recursive. Even less is enough: once the outcome is "
             + "set, no thread adds to the list, so the list belongs to the thread that has "
             + "settled the promise.",
-        forbidden: Forbidden.sentAway + Forbidden.finishedThing,
+        forbidden: Forbidden.sentAway + Forbidden.finishedThing + Forbidden.mainQueue,
         requirements: PromiseChecks(rules: PromiseRules(), callsOutside: true)
             .requirements(6, threads: true) { PromisePrograms.inSequence() })
 }

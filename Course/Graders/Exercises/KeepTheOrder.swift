@@ -24,7 +24,7 @@ extension Exercise {
             + "handler is left\" and \"no thread is calling\" become true in one step. A "
             + "second lock around the calls also keeps the order, and deadlocks at the first "
             + "handler that waits.",
-        forbidden: Forbidden.sentAway + Forbidden.finishedThing,
+        forbidden: Forbidden.sentAway + Forbidden.finishedThing + Forbidden.mainQueue,
         requirements: PromiseChecks.ofOrder
             .requirements(7, threads: true) { PromisePrograms.inSequence() })
 }

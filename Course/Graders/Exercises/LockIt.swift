@@ -16,7 +16,7 @@ extension Exercise {
             + "all of them turn each check and its action into one step, which is all that "
             + "this exercise asks for. Stage 3 keeps the state inside the Mutex, so that the "
             + "compiler allows no access without the lock.",
-        forbidden: Forbidden.sentAway + Forbidden.finishedThing,
+        forbidden: Forbidden.sentAway + Forbidden.finishedThing + Forbidden.mainQueue,
         requirements: PromiseChecks(rules: PromiseRules(), freesHandlers: false)
             .requirements(5, threads: true) { PromisePrograms.inSequence() })
 }

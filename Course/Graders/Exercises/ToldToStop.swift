@@ -57,7 +57,9 @@ private enum CancellationRequirements {
                 + "twice as many are registered and withdrawn: half of them at once, half of them "
                 + "later. Then others are registered. At the cancellation, all that were not "
                 + "withdrawn are called.",
-            asking: "How do you distinguish two observers, and can two of them be equal in that?",
+            asking:
+                "What keeps an observer until it is called, and can two observers be equal in what "
+                + "you distinguish them by?",
             with: Answer.self, calledThoughDropped),
         .programs(
             "E11.4", "two and three threads, small programs",

@@ -20,7 +20,8 @@
 //
 // Handlers run inside the call that settles the promise, or inside `then` if it is settled: nothing
 // is dispatched with `async`. Threads that use two different promises do not wait for each other.
-// With one thread, handlers keep their order; order across threads is a subject of exercise 7.
+// With one thread, handlers keep their order; order across threads is a subject of exercise 7. And
+// a promise that nothing refers to is freed, with all that its handlers have captured.
 //
 // Grade it with: swift run promise-lab grade 6
 

@@ -18,7 +18,8 @@
 //
 // No work may be dispatched with `async`: a handler that is waiting when the promise settles is
 // called inside the call that settles it. A handler that is added while others are being called may
-// be called there, too. Threads that use two different promises must not wait for each other.
+// be called there, too. Threads that use two different promises must not wait for each other. And a
+// promise that nothing refers to is freed, with all that its handlers have captured.
 //
 // Grade it with: swift run promise-lab grade 7
 

@@ -215,7 +215,7 @@
                 (shared.memory + 1).update(from: shared.memory, count: 1)
                 (shared.memory + 1).initialize(to: isFirst ? 1 : 2)
             },
-            Program("objects with properties of a generic type", "inconclusive") { shared, isFirst in
+            Program("objects with properties of a", "inconclusive") { shared, isFirst in
                 passOn(isFirst, shared.word, Node(5)) { precondition($0.value == 5) }
             },
             Program("objects with other properties only", "seen!") { shared, isFirst in
