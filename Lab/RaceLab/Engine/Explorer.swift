@@ -94,8 +94,9 @@ final class Explorer {
     var search: Search?
     /// What was covered when a bound was reached.
     var progress: SearchProgress?
-    /// The finding whose steps a trace marks.
+    /// The finding whose steps a trace marks, and whether the trace has the state columns.
     var shown: String?
+    var readsStates = true
     /// The code addresses in the very first run, if the engine has started over since then.
     private var placesAtFirst: [UInt]?
     /// Where that run has changed memory that is older than it.

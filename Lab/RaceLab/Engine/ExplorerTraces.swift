@@ -29,28 +29,30 @@ extension Explorer {
         return trace
     }
 
-    /// Runs one interleaving and records its trace. If the schedule does not fit, it runs a second
-    /// time: in the first run, lazy initialization can make a loop spin one more round.
+    /// Runs one interleaving and records its trace. If the schedule does not fit, it runs again. In
+    /// the first run, lazy initialization can make a loop spin one more round. And reading a state
+    /// can change it, such as that of a lazy property: then the trace is without states.
     ///
     /// - Parameter learning: whether to explore if it does not fit. The process that printed the
-    ///   schedule knew accesses that nothing announces, and places that only pass a lock: see
-    ///   Primitives/unannounced.c.
+    ///   schedule knew what is a step: see Primitives/unannounced.c.
     func trace(
         of schedule: Exploration.Schedule, learning: Bool = true
     ) throws(Exploration.ReplayError) -> Exploration.Trace {
-        do throws(Exploration.ReplayError) {
-            return try traceOnce(of: schedule)
-        } catch {
-            guard case .mismatch = error else { throw error }
-            if learning { learnSteps() }
-            return try traceOnce(of: schedule)
+        defer { readsStates = true }
+        for change in [learning ? learnSteps : {}, { self.readsStates = false }] {
+            do throws(Exploration.ReplayError) {
+                return try traceOnce(of: schedule)
+            } catch {
+                guard case .mismatch = error else { throw error }
+                change()
+            }
         }
+        return try traceOnce(of: schedule)
     }
 
     private func learnSteps() {
         var few = options
-        few.maximumInterleavings = 2_000
-        few.maximumTime = .seconds(5)
+        (few.maximumInterleavings, few.maximumTime) = (2_000, .seconds(5))
         _ = Explorer(few, describe, crashes: crashes).explored()
     }
 
@@ -89,9 +91,8 @@ extension Explorer {
         for length in schedule.choices.indices.reversed() {
             var survivor = false
             let summary = run(schedule.prefix(length), andBeyond: true) { run in
-                let causes =
-                    [RL_COMPLETE, RL_DEADLOCK, RL_CRASHES].contains(run.status)
-                    ? self.causes(of: run) : []
+                let isJudged = [RL_COMPLETE, RL_DEADLOCK, RL_CRASHES].contains(run.status)
+                let causes = isJudged ? self.causes(of: run) : []
                 survivor = !causes.contains {
                     $0.kind <= kind && self.options.failingKinds.contains($0.kind)
                 }
@@ -109,7 +110,8 @@ extension Explorer {
         let objects = Objects(of: run)
         let causes = causes(of: run)
         var result = Exploration.Trace(
-            threads: names(of: run), columns: scenario.columns.map(\.title),
+            threads: names(of: run),
+            columns: scenario.columns.prefix(states.initial.count).map(\.title),
             initial: states.initial,
             steps: Exploration.Trace.Step.all(of: run.allSteps) { states.afterSteps[$0] },
             findings: causes.map { Exploration.Finding($0, count: 1, schedule: run.schedule) },
@@ -125,8 +127,7 @@ extension Explorer {
                 || $0.overlap && options.failingKinds.contains(.overlap)
         }
         let isShown = { (race: rl_race) in
-            let key = self.key(of: race)
-            return Exploration.Finding(key, count: 1, schedule: run.schedule).description
+            Exploration.Finding(self.key(of: race), count: 1, schedule: run.schedule).description
                 == self.shown
         }
         if let race = races.first(where: isShown) ?? races.first {

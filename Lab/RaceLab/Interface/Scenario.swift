@@ -135,7 +135,8 @@ public final class Scenario {
 
     /// Adds a column to the tables that show interleavings. `read` is called between steps, only
     /// when a table is made, on a thread of the lab. If it needs a lock that a thread of the
-    /// scenario holds, the lab abandons the call, and the table shows `(locked)`.
+    /// scenario holds, the lab abandons the call, and the table shows `(locked)`. If reading changes
+    /// what happens, the table has no such columns.
     public func state(_ title: String, _ read: @escaping () -> String) {
         columns.append(Column(title: title, read: read))
     }

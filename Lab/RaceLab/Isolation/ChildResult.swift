@@ -154,7 +154,7 @@ struct ChildResult {
     func trace(reason: String) -> Exploration.Trace {
         let atCrash = columns.map { _ in "" }
         var trace = Exploration.Trace(
-            threads: threads, columns: columns, initial: initial,
+            threads: threads, columns: Array(columns.prefix(initial.count)), initial: initial,
             steps: Exploration.Trace.Step.all(of: steps) {
                 states[$0] ?? ($0 == steps.count - 1 ? atCrash : nil)
             },

@@ -55,9 +55,10 @@ extension Explorer {
     /// step, and collects its notes.
     func readStates() -> ReadStates {
         let states = ReadStates()
+        let columns = { self.scenario.columns.filter { _ in self.readsStates } }
         // A text for each column; `nil` if none of them could be read.
         let look = { () -> [String]? in
-            let observations = self.scenario.columns.map { Observation($0.read) }
+            let observations = columns().map { Observation($0.read) }
             if states.touched.isEmpty { states.touched = observations.map { _ in [] } }
             for (column, seen) in observations.enumerated() {
                 states.touched[column].formUnion(seen.touched)
@@ -71,7 +72,7 @@ extension Explorer {
             Notes.start(self.reporter)
             states.afterSteps = [:]
             states.touched = []
-            states.initial = look() ?? self.scenario.columns.map { _ in Exploration.Trace.locked }
+            states.initial = look() ?? columns().map { _ in Exploration.Trace.locked }
             self.reporter?.tell(.initial(states.initial))
         }
         stepped = { step in

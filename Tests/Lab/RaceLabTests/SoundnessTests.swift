@@ -27,6 +27,27 @@ struct SoundnessTests {
         #expect(described == nil)
     }
 
+    private final class Lazy: @unchecked Sendable {
+        lazy var number = 5
+        var last = 0
+    }
+
+    @Test("a trace has no states if reading them changes what happens")
+    func readingChanges() throws {
+        let exploration = explore { scenario in
+            let object = Lazy()
+            scenario.threads("first", "second") { object.last = object.number }
+            scenario.state("number") { "\(object.number)" }
+        }
+        #expect(exploration.explored > 1 && !exploration.findings.isEmpty)
+        for finding in exploration.findings {
+            let trace = try #require(try exploration.counterexample(showing: finding))
+            #expect(trace.schedule == finding.schedule)
+            #expect(trace.findings.map(\.description).contains(finding.description))
+            #expect(trace.columns.isEmpty && trace.initial.isEmpty)
+        }
+    }
+
     /// The object of a set-up, one of a thread, and arrays of several sizes, each one as it grows.
     private static func addresses(in scenario: Scenario) -> [Scenario.Log<[UInt]>] {
         final class Object {
