@@ -152,7 +152,7 @@ struct ChildResult {
 
     /// The trace up to the crash, which is marked.
     func trace(reason: String) -> Exploration.Trace {
-        let atCrash = columns.map { _ in "" }
+        let atCrash = initial.map { _ in "" }
         var trace = Exploration.Trace(
             threads: threads, columns: Array(columns.prefix(initial.count)), initial: initial,
             steps: Exploration.Trace.Step.all(of: steps) {
