@@ -181,7 +181,7 @@ static bool is_passed_on_unordered(const void *object) {
 /// A thread uses an object. What initializes that of a generic type is not seen, so an atomic
 /// operation that passes the object on with too weak an ordering would not be noticed.
 static void use(const void *object, rl_place place) {
-    if (!rl_exploration.scenario->keeps_stores || !rl_active || me->fate != STAYS) return;
+    if (!rl_active || me->fate != STAYS || !rl_exploration.scenario->keeps_stores) return;
     if (is_passed_on_unordered(object) && is_of_program(&place))
         rl_doubt("uses an object that an atomic operation has passed on with too weak an ordering",
                  place);
