@@ -18,7 +18,7 @@
 // already settled. So no work may be dispatched with `async`. As now, a handler may use its own
 // promise: read the `result`, settle it again, or register other handlers. The next two exercises
 // are about calling handlers outside the lock, and about their order when one thread registers a
-// handler while another settles the promise. What nothing refers to any more is freed, as now.
+// handler while another settles the promise. A promise that nothing refers to is freed.
 //
 // Grade it with: swift run promise-lab grade 5
 

@@ -76,10 +76,9 @@ static void read_store(thread *t, int order, rl_kind kind) {
 
 /// The thread writes a word, which may be the address of a block.
 static void pass_on(uint64_t word) {
-    for (int i = 0; i < lab.run.thread_count; i++) {
-        block_of_memory *b = rl_block_with(&lab.run.threads[i], word);
-        if (b) b->is_passed_on = true;
-    }
+    int owner;
+    block_of_memory *b = rl_block_of_any(word, &owner);
+    if (b) b->is_passed_on = true;
 }
 
 /// The same for a write. That of a read-modify-write operation continues the release sequence that

@@ -166,23 +166,12 @@ static bool is_of_program(rl_place *place) {
     return true;
 }
 
-/// Whether another thread has made an object, an atomic operation has passed it on, and nothing
-/// orders before now that it was made.
-static bool is_passed_on_unordered(const void *object) {
-    const thread *t = my_thread();
-    for (int i = 0; i < lab.run.thread_count; i++) {
-        const thread *o = &lab.run.threads[i];
-        const block_of_memory *b = o == t ? NULL : rl_block_with(o, (uintptr_t)object);
-        if (b && b->is_passed_on && b->since > t->clock.ordered[i]) return true;
-    }
-    return false;
-}
-
 /// A thread uses an object. What initializes that of a generic type is not seen, so an atomic
 /// operation that passes the object on with too weak an ordering would not be noticed.
 static void use(const void *object, rl_place place) {
     if (!rl_active || me->fate != STAYS || !rl_exploration.scenario->keeps_stores) return;
-    if (is_passed_on_unordered(object) && is_of_program(&place))
+    const block_of_memory *b = rl_unordered_block((uintptr_t)object);
+    if (b && b->is_passed_on && is_of_program(&place))
         rl_doubt("uses an object that an atomic operation has passed on with too weak an ordering",
                  place);
 }

@@ -91,17 +91,11 @@ static void add(rl_place place, bool is_publishing, bool is_partial) {
 /// Whether another thread has written this memory before it published its address, and nothing
 /// orders that before now, as when an atomic operation with a weak ordering publishes it. Stores
 /// the place of the write in `*other`.
-static bool is_published_unordered(const thread *t, uintptr_t address, uintptr_t *other) {
+static bool is_published_unordered(uintptr_t address, uintptr_t *other) {
     if (!rl_exploration.summary.has_weak_orderings) return false;
-    for (int i = 0; i < lab.run.thread_count; i++) {
-        const thread *o = &lab.run.threads[i];
-        if (o == t || o->latest_private_write <= t->clock.ordered[i]) continue;
-        const block_of_memory *b = rl_block_with(o, address);
-        if (!b || !b->written_at || b->since <= t->clock.ordered[i]) continue;
-        *other = b->written_at;
-        return true;
-    }
-    return false;
+    const block_of_memory *b = rl_unordered_block(address);
+    if (b) *other = b->written_at;
+    return b && b->written_at;
 }
 
 /// Checks an access against the earlier ones, which are kept apart from those that are steps.
@@ -118,7 +112,7 @@ static void check(rl_kind kind, extent memory, rl_place place, bool announced) {
                                  .pc = announced ? 0 : place.pc,
                                  .step = (uint32_t)t->last_step};
     rl_unordered other = {0};
-    const bool is_publishing = is_published_unordered(t, memory.start, &other.pc);
+    const bool is_publishing = is_published_unordered(memory.start, &other.pc);
     if (!is_publishing) other = rl_find_unordered(access, memory.size);
     if ((!is_publishing && !other.exists) || !rl_sees(RL_ACCESSES, place)) return;
     const bool is_partial = other.is_partial || rl_is_partial(access.pc) || rl_is_partial(other.pc);
@@ -144,18 +138,13 @@ static bool is_part_of_announced(thread *t, uintptr_t address, rl_place place) {
     return is_one;
 }
 
-/// The thread writes memory that is still private; it may publish the address without a release.
-static void write_privately(thread *t, uintptr_t address, rl_place place) {
-    rl_block_with(t, address)->written_at = place.pc;
-    t->latest_private_write = t->clock.at[me->thread];
-}
-
 void rl_meet_unannounced(rl_kind kind, extent memory, bool is_step, rl_place place) {
     if (is_step) return check(kind, memory, place, false);
     thread *t = my_thread();
     const uintptr_t address = memory.start;
     if (is_private(t, address)) {
-        if (kind == RL_MODIFY) write_privately(t, address, place);
+        // It may publish the address without a release.
+        if (kind == RL_MODIFY) rl_block_with(t, address)->written_at = place.pc;
         return;
     }
     if (is_part_of_announced(t, address, place)) return;

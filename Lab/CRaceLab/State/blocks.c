@@ -25,6 +25,20 @@ block_of_memory *rl_block_with(const thread *t, uintptr_t address) {
     return address - b->start < b->size ? b : NULL;
 }
 
+block_of_memory *rl_block_of_any(uintptr_t address, int *owner) {
+    for (*owner = 0; *owner < lab.run.thread_count; (*owner)++) {
+        block_of_memory *b = rl_block_with(&lab.run.threads[*owner], address);
+        if (b) return b;
+    }
+    return NULL;
+}
+
+block_of_memory *rl_unordered_block(uintptr_t address) {
+    int owner;
+    block_of_memory *b = rl_block_of_any(address, &owner);
+    return b && owner != me->thread && b->since > my_thread()->clock.ordered[owner] ? b : NULL;
+}
+
 static void add_block(thread *t, uintptr_t start, size_t size) {
     MAKE_ROOM(t->blocks, t->block_count, t->block_capacity, 64);
     MAKE_ROOM(t->by_address, t->block_count, t->by_address_capacity, 64);
@@ -51,10 +65,9 @@ void rl_allocated(void *memory, size_t size) {
 }
 
 extent rl_extent_with(uintptr_t address) {
-    for (int i = 0; i < lab.run.thread_count; i++) {
-        const block_of_memory *b = rl_block_with(&lab.run.threads[i], address);
-        if (b) return (extent){b->start, b->size};
-    }
+    int owner;
+    const block_of_memory *b = rl_block_of_any(address, &owner);
+    if (b) return (extent){b->start, b->size};
     // The memory of a block that was freed may be that of a later one.
     for (size_t i = lab.run.set_up_count; i > 0; i--) {
         const extent b = lab.run.set_up_blocks[i - 1];

@@ -19,6 +19,10 @@ bool rl_is_in_frame(const thread *t, uintptr_t address);
 
 /// Returns the block of a thread that contains an address, or NULL.
 block_of_memory *rl_block_with(const thread *t, uintptr_t address);
+/// The same for all threads; `*owner` is the one that has allocated it.
+block_of_memory *rl_block_of_any(uintptr_t address, int *owner);
+/// The same if another thread has allocated it, and nothing orders that before now.
+block_of_memory *rl_unordered_block(uintptr_t address);
 /// Returns the block that contains an address and was allocated for this run; its size is 0 if
 /// there is none.
 extent rl_extent_with(uintptr_t address);

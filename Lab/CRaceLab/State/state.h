@@ -254,15 +254,14 @@ struct thread {
     uintptr_t begun, begun_at;  // the last access that was announced: where, and its place …
     extent begun_in;            // … and the block there, once it was looked up
     bool begun_in_is_known;
-    bool modifies;                  // it has modified memory without an announcement
-    uintptr_t announced;            // the address that it has announced to modify; 0: none …
-    uint32_t announced_after;       // … and how many accesses it had made by then …
-    bool has_read;                  // … and whether it has read it since
-    bool has_looked;                // it has run its loop once more, see decide.c
-    bool is_vain;                   // it spins although other threads take and release locks
-    size_t round;                   // how many of the last visits belong to the spinning loop …
-    uint32_t round_began;           // … and how many accesses it had made when that began
-    uint32_t latest_private_write;  // its clock; see unannounced.c
+    bool modifies;             // it has modified memory without an announcement
+    uintptr_t announced;       // the address that it has announced to modify; 0: none …
+    uint32_t announced_after;  // … and how many accesses it had made by then …
+    bool has_read;             // … and whether it has read it since
+    bool has_looked;           // it has run its loop once more, see decide.c
+    bool is_vain;              // it spins although other threads take and release locks
+    size_t round;              // how many of the last visits belong to the spinning loop …
+    uint32_t round_began;      // … and how many accesses it had made when that began
     block_of_memory *blocks;
     size_t block_count, block_capacity;
     size_t block_words;    // of all blocks

@@ -52,7 +52,8 @@ extension Explorer {
 
     private func learnSteps() {
         var few = options
-        (few.maximumInterleavings, few.maximumTime) = (2_000, .seconds(5))
+        few.maximumInterleavings = 2_000
+        few.maximumTime = .seconds(5)
         _ = Explorer(few, describe, crashes: crashes).explored()
     }
 
@@ -75,10 +76,8 @@ extension Explorer {
         }
         if let inconclusive { throw .inconclusive(inconclusive) }
         if let mismatch { throw .mismatch(mismatch) }
-        guard let trace else {
-            throw .inconclusive(self.inconclusive(after: summary) ?? .noThreads)
-        }
-        return trace
+        if let trace { return trace }
+        throw .inconclusive(self.inconclusive(after: summary) ?? .noThreads)
     }
 
     /// The first step of a failing interleaving after which every continuation has a finding of

@@ -52,6 +52,19 @@
             scenario.check { try Scenario.require(counter.value == 2, "an update was lost") }
         }
 
+        private final class Published: @unchecked Sendable {
+            private let address = Atomic<UnsafeMutableRawPointer?>(nil)
+            var found: UnsafeMutableRawPointer? { address.load(ordering: .acquiring) }
+
+            func publish(_ new: UnsafeMutableRawPointer, _ ordering: AtomicStoreOrdering) {
+                if ordering == .releasing {
+                    address.store(new, ordering: .releasing)
+                } else {
+                    address.store(new, ordering: .relaxed)
+                }
+            }
+        }
+
         private final class Locked: @unchecked Sendable {
             var one = pthread_mutex_t(), other = pthread_mutex_t()
             init() {
@@ -77,14 +90,13 @@
         }
 
         private static func publishesAnObject(_ scenario: Scenario) {
-            let shared = Box(Atomic<Unmanaged<Node>?>(nil))
-            let buffer = Buffer()
+            let (first, buffer) = (Published(), Buffer())
             scenario.thread("first") {
-                shared.value.store(.passRetained(Node(1)), ordering: .relaxed)
+                first.publish(Unmanaged.passRetained(Node(1)).toOpaque(), .relaxed)
             }
             scenario.thread("second") {
-                guard let found = shared.value.load(ordering: .acquiring) else { return }
-                buffer.seen = found.takeUnretainedValue().value
+                guard let found = first.found else { return }
+                buffer.seen = Unmanaged<Node>.fromOpaque(found).takeUnretainedValue().value
             }
         }
 
@@ -260,25 +272,19 @@
             let isOrdered = ordering == .releasing
             let options = Exploration.Options.with { $0.failingKinds.insert(.dataRace) }
             let exploration = explore(options: options) { scenario in
-                let first = Box(Atomic(UnsafeMutableRawPointer?.none))
+                let first = Published()
                 let buffer = Buffer()
                 scenario.thread("writes") {
-                    let new: UnsafeMutableRawPointer
                     if isObject {
-                        new = Unmanaged.passRetained(Node(1)).toOpaque()
+                        first.publish(Unmanaged.passRetained(Node(1)).toOpaque(), ordering)
                     } else {
                         let memory = UnsafeMutablePointer<Int>.allocate(capacity: 1)
                         memory.pointee = 1
-                        new = UnsafeMutableRawPointer(memory)
-                    }
-                    if isOrdered {
-                        first.value.store(new, ordering: .releasing)
-                    } else {
-                        first.value.store(new, ordering: .relaxed)
+                        first.publish(memory, ordering)
                     }
                 }
                 scenario.thread("reads") {
-                    guard let found = first.value.load(ordering: .acquiring) else { return }
+                    guard let found = first.found else { return }
                     buffer.seen =
                         isObject
                         ? Unmanaged<Node>.fromOpaque(found).takeUnretainedValue().value
@@ -299,20 +305,16 @@
             arguments: [true, false], [AtomicStoreOrdering.releasing, .relaxed])
         func publishedGenerically(isRetained: Bool, ordering: AtomicStoreOrdering) {
             let exploration = explore { scenario in
-                let first = Box(Atomic<Unmanaged<Holder<Int>>?>(nil))
+                let first = Published()
                 let buffer = Buffer()
                 scenario.thread("writes") {
-                    let new = Unmanaged.passRetained(Holder(1))
-                    if ordering == .releasing {
-                        first.value.store(new, ordering: .releasing)
-                    } else {
-                        first.value.store(new, ordering: .relaxed)
-                    }
+                    first.publish(Unmanaged.passRetained(Holder(1)).toOpaque(), ordering)
                 }
                 scenario.thread("reads") {
-                    guard let found = first.value.load(ordering: .acquiring) else { return }
+                    guard let found = first.found else { return }
+                    let unmanaged = Unmanaged<Holder<Int>>.fromOpaque(found)
                     let holder =
-                        isRetained ? found.takeUnretainedValue() : found.takeRetainedValue()
+                        isRetained ? unmanaged.takeUnretainedValue() : unmanaged.takeRetainedValue()
                     buffer.seen = holder.value
                 }
             }
